@@ -30,7 +30,7 @@ import array
 import json
 import socket
 import struct
-from typing import Any
+from typing import Any, cast
 
 FRAME_LIMIT = 32 * 1024 * 1024
 _HEADER = struct.Struct(">I")
@@ -80,7 +80,7 @@ class Channel:
             raise ChannelClosed("a frame that is not JSON") from error
         if not isinstance(message, dict):
             raise ChannelClosed("a frame that is not an object")
-        return message, descriptors
+        return cast("dict[str, Any]", message), descriptors  # JSON objects have string keys
 
     def close(self) -> None:
         """Close the socket; the other side sees the end."""

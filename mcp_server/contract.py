@@ -12,11 +12,13 @@ Flat on purpose: one JSON object, `null` where a stage was not reached. Suffixes
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 CONTRACT_VERSION = 1
 

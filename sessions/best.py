@@ -1,0 +1,39 @@
+"""Which attempt is the best: one function, used wherever the word appears."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sessions.model import AttemptRecord, State
+
+
+def best(state: State) -> AttemptRecord | None:
+    """Return the best attempt: confirmed first, never suspect or banned, then the highest `speedup_ratio`."""
+    return best_of(state.attempts.values())
+
+
+def best_of(attempts: Iterable[AttemptRecord]) -> AttemptRecord | None:
+    """Return the best of these attempts; ties go to the older one."""
+    found: AttemptRecord | None = None
+    for attempt in attempts:
+        if eligible(attempt) and (found is None or _rank(attempt) > _rank(found)):
+            found = attempt
+    return found
+
+
+def eligible(attempt: AttemptRecord) -> bool:
+    """Return whether an attempt may be called the best at all."""
+    return attempt.speedup is not None and not attempt.suspect and not attempt.banned
+
+
+def ranked(state: State) -> list[AttemptRecord]:
+    """Return every eligible attempt, best first."""
+    found = [a for a in state.attempts.values() if eligible(a)]
+    return sorted(found, key=_rank, reverse=True)
+
+
+def _rank(attempt: AttemptRecord) -> tuple[bool, float]:
+    return bool(attempt.verdict.get("confirmed")), attempt.speedup or 0.0

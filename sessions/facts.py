@@ -1,0 +1,395 @@
+"""The kinds of fact: everything that happened in a session, in the order in which it happened.
+
+A fact is a body with a number and a time; the state of a session is a fold over its facts (`fold.py`). Bodies are
+plain JSON. Long texts (sources, prompts, replies) are kept once, by the SHA-256 of their content, and facts name
+the key.
+
+```
+Opened Baseline ─▶ Proposed ─▶ Started ─▶ QuerySent ─▶ QueryDone ─▶ AttemptMade ─▶ EvaluationSent ─▶ ToolCalled*
+                                              │  ▲        │                                              │
+                                 QueryLost/Failed └─Unusable◀┘        Closed ◀─ Committed ◀─ VerdictReached ◀┘
+```
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, ClassVar
+
+JOURNAL_VERSION = 1
+
+
+class UnknownFact(ValueError):
+    """A journal holds a kind of fact this program does not know: it was written by a newer one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The session exists; all that was decided at its start."""
+
+    KIND: ClassVar[str] = "opened"
+    session: str
+    """The session's name and id: `gpt-block`, `softmax-3`."""
+    task: str
+    """`SUITE/NAME`."""
+    task_sha256: str
+    source_key: str
+    """The task file's text; it is candidate c0."""
+    strategy: str
+    strategy_version: int
+    settings: dict[str, Any]
+    """The strategy's, complete."""
+    seed: int
+    models: dict[str, str]
+    """Role (`ideas`, `improve`, `fix`) to model name; a cascade is comma-separated."""
+    limits: dict[str, float | int | None]
+    """`queries`, `cost_usd`, `hours`."""
+    device: str
+    precision: str
+    tolerance: str
+    sandbox: str
+    python: str
+    """The interpreter for judge and workers; empty means this one's."""
+    places: int
+    template_hash: str
+    product_version: str
+    instructions: str = ""
+    notify: str = ""
+    origin: str = ""
+    """`--from`: the file, or `SESSION:c12`, submitted first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The original was measured; every runtime of the session derives from its `eager_ms`."""
+
+    KIND: ClassVar[str] = "baseline"
+    verdict: dict[str, Any]
+    device: str
+    device_name: str
+    scope: str
+    eager_ms: float
+    names: list[str]
+    classes: list[str]
+    times_ms: list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """The strategy decided: its proposals (maybe none) and its state after. Reserves a query for each."""
+
+    KIND: ClassVar[str] = "proposed"
+    proposals: list[dict[str, Any]]
+    """Fields of `strategies.protocol.Proposal`."""
+    dump: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A proposal took a place."""
+
+    KIND: ClassVar[str] = "started"
+    proposal: str
+    lineage: str
+    """`001`..; empty for role `ideas`."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySent:
+    """A language model is about to be asked."""
+
+    KIND: ClassVar[str] = "query_sent"
+    query: str
+    """`q1`.."""
+    proposal: str
+    step: int
+    role: str
+    """A `PromptRole`."""
+    agent: str
+    """`IBA-1`, `COA-3`, `EFA-2`: the agent and its place."""
+    model: str
+    prompt_key: str
+    sample: int
+    reserved_usd: float | None
+    steers: list[str] = field(default_factory=list[str])
+    """The guides in force that this prompt holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryDone:
+    """An answer arrived; it was stored in the same transaction."""
+
+    KIND: ClassVar[str] = "query_done"
+    query: str
+    reply_key: str
+    finish: str
+    """`stop`, `length`, `refused`, `other`."""
+    input_tokens: int | None
+    cached_tokens: int | None
+    """Part of `input_tokens`."""
+    output_tokens: int | None
+    cost_usd: float | None
+    """None: unknown, never zero."""
+    seconds: float
+    replayed: bool = False
+    """Found in the store: nothing was paid."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryLost:
+    """The engine died before the answer was stored: the query counts, its reservation is the estimate."""
+
+    KIND: ClassVar[str] = "query_lost"
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueryFailed:
+    """No answer after all tries, or the model refused to be asked."""
+
+    KIND: ClassVar[str] = "query_failed"
+    query: str
+    cause: str
+    code: str
+    """`rate_limit`, `server`, `timeout`, `network`, `bad_key`, `unknown_model`, `cancelled`, `other`."""
+    counts: bool
+    """Whether it counts as a query: a bad key or an unknown model does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """An answer held no candidate (or no ideas): a query and a step, no attempt."""
+
+    KIND: ClassVar[str] = "unusable"
+    query: str
+    proposal: str
+    step: int
+    fault: str
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptMade:
+    """A candidate is about to be handed to the evaluator."""
+
+    KIND: ClassVar[str] = "attempt"
+    candidate: str
+    """`c1`.., numbered like the query or submission it came from."""
+    parent: str
+    proposal: str
+    step: int
+    lineage: str
+    source_key: str
+    query: str
+    """Empty for a submission and a plain variant."""
+    author: str
+    """`COA`, `EFA`, `human`, or an external agent's name (foreign text)."""
+    change: str
+    """The file's `# change:` line; foreign text."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationSent:
+    """The evaluator was asked, in an agent's name."""
+
+    KIND: ClassVar[str] = "evaluation_sent"
+    candidate: str
+    agent: str
+    tool: str
+    endpoint: str
+    job: str
+    turn: int
+    """1; 2 and 3 repeat an `infra_error`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCalled:
+    """One of the evaluator's stages was carried out for an agent."""
+
+    KIND: ClassVar[str] = "tool_called"
+    candidate: str
+    agent: str
+    tool: str
+    """`compile_kernel`, `check_kernel`, `benchmark_kernel`."""
+    ok: bool
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictReached:
+    """The evaluator's answer."""
+
+    KIND: ClassVar[str] = "verdict"
+    candidate: str
+    kind: str
+    """A `strategies.protocol.Kind`."""
+    runtime_ms: float | None
+    verdict: dict[str, Any]
+    """Fields of `mcp_server.contract.EngineResult` without nulls."""
+    reused: str = ""
+    """The earlier candidate with the same source whose verdict this is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The attempt and its verdict are a git commit."""
+
+    KIND: ClassVar[str] = "committed"
+    candidate: str
+    commit: str
+    branch: str
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A trajectory ended."""
+
+    KIND: ClassVar[str] = "closed"
+    proposal: str
+    reason: str
+    works: str = ""
+    """The candidate that works, if one does."""
+    ideas: list[str] = field(default_factory=list[str])
+
+
+@dataclass(frozen=True, slots=True)
+class Steered:
+    """A person's command was taken: applied, or refused and why."""
+
+    KIND: ClassVar[str] = "steer"
+    steer: str
+    """`s1`.."""
+    command: int
+    act: str
+    args: dict[str, Any]
+    author: str
+    applied: bool
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Remeasured:
+    """One of the best was measured again at the end; selection never uses this number, reports do."""
+
+    KIND: ClassVar[str] = "remeasured"
+    candidate: str
+    verdict: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """Nothing new starts. `asked` by a person, or the engine paused itself and says why."""
+
+    KIND: ClassVar[str] = "paused"
+    cause: str
+    code: str
+    """`asked`, `bad_key`, `unknown_model`, `queries_failed`, `disk_full`, `evaluator`, `replay_miss`."""
+    author: str = ""
+    now: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """The search goes on."""
+
+    KIND: ClassVar[str] = "resumed"
+    cause: str
+    author: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The engine ended on request; `resume` revives it."""
+
+    KIND: ClassVar[str] = "stopped"
+    cause: str
+    author: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The search is over: a budget is used up, or the strategy has nothing more to propose."""
+
+    KIND: ClassVar[str] = "finished"
+    cause: str
+    code: str
+    """`queries`, `cost`, `hours`, `exhausted`, `task_unfit`."""
+
+
+Body = (
+    Opened
+    | Baseline
+    | Proposed
+    | Started
+    | QuerySent
+    | QueryDone
+    | QueryLost
+    | QueryFailed
+    | Unusable
+    | AttemptMade
+    | EvaluationSent
+    | ToolCalled
+    | VerdictReached
+    | Committed
+    | Closed
+    | Steered
+    | Remeasured
+    | Paused
+    | Resumed
+    | Stopped
+    | Finished
+)
+
+_BODIES: tuple[type[Body], ...] = (
+    Opened,
+    Baseline,
+    Proposed,
+    Started,
+    QuerySent,
+    QueryDone,
+    QueryLost,
+    QueryFailed,
+    Unusable,
+    AttemptMade,
+    EvaluationSent,
+    ToolCalled,
+    VerdictReached,
+    Committed,
+    Closed,
+    Steered,
+    Remeasured,
+    Paused,
+    Resumed,
+    Stopped,
+    Finished,
+)
+KINDS: dict[str, type[Body]] = {body.KIND: body for body in _BODIES}
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One line of the journal."""
+
+    seq: int
+    at: float
+    """Seconds since the epoch, UTC."""
+    body: Body
+
+
+def encode(body: Body) -> dict[str, Any]:
+    """Return the body as JSON."""
+    return asdict(body)
+
+
+def decode(kind: str, data: dict[str, Any]) -> Body:
+    """Return the body that was stored under `kind`; fields a newer program added are left out.
+
+    Raises:
+        UnknownFact: no such kind.
+    """
+    found = KINDS.get(kind)
+    if found is None:
+        raise UnknownFact(
+            f"a fact of kind {kind!r} is not known to this version of pike; update pike"
+        )
+    known = {f.name for f in fields(found)}
+    return found(**{name: value for name, value in data.items() if name in known})

@@ -1,0 +1,230 @@
+"""What a session is at one moment: the result of folding its facts. Only `fold.py` writes these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sessions.states import SessionState
+
+if TYPE_CHECKING:
+    from sessions.facts import Baseline, Opened
+    from strategies.protocol import Proposal
+
+ORIGINAL = "c0"
+
+
+@dataclass(slots=True)
+class QueryRecord:
+    """One call to a language model."""
+
+    id: str
+    proposal: str
+    step: int
+    role: str
+    agent: str
+    model: str
+    prompt_key: str
+    sample: int
+    reserved_usd: float | None
+    sent_at: float
+    steers: list[str] = field(default_factory=list[str])
+    end: str = ""
+    """Empty while in flight; `done`, `lost`, `failed`."""
+    counts: bool = True
+    reply_key: str = ""
+    finish: str = ""
+    cause: str = ""
+    """Of a failure, or what was unusable about the answer."""
+    unusable: bool = False
+    input_tokens: int | None = None
+    cached_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+    seconds: float | None = None
+    replayed: bool = False
+
+
+@dataclass(slots=True)
+class ToolCall:
+    """One stage the evaluator carried out for an agent."""
+
+    agent: str
+    tool: str
+    ok: bool
+    seconds: float | None
+
+
+@dataclass(slots=True)
+class AttemptRecord:
+    """One candidate: its attempt, its verdict, its commit."""
+
+    id: str
+    parent: str
+    proposal: str
+    step: int
+    lineage: str
+    source_key: str
+    query: str
+    author: str
+    change: str
+    at: float
+    kind: str = ""
+    """A `strategies.protocol.Kind`; empty until the verdict."""
+    runtime_ms: float | None = None
+    verdict: dict[str, Any] = field(default_factory=dict[str, Any])
+    reused: str = ""
+    evaluating: str = ""
+    """The agent in whose name the evaluator works on it now."""
+    turns: int = 0
+    job: str = ""
+    endpoint: str = ""
+    tools: list[ToolCall] = field(default_factory=list[ToolCall])
+    commit: str = ""
+    branch: str = ""
+    verdict_at: float | None = None
+    remeasured: dict[str, Any] = field(default_factory=dict[str, Any])
+    banned: bool = False
+    cost_usd: float | None = None
+    """Of the query that wrote it."""
+    queries_then: int = 0
+    """Queries settled when its verdict came: the x of the best-so-far chart."""
+    cost_then: float = 0.0
+
+    @property
+    def correct(self) -> bool:
+        """Whether it was built, right and timed."""
+        return self.kind == "correct"
+
+    @property
+    def speedup(self) -> float | None:
+        """Over the strongest baseline of its class or a finer one; None unless correct."""
+        value = self.verdict.get("speedup_ratio")
+        return float(value) if self.correct and value is not None else None
+
+    @property
+    def suspect(self) -> bool:
+        """Whether its number is extraordinary or below the roofline, and not confirmed."""
+        flags: list[str] = self.verdict.get("flags") or []
+        odd = "extraordinary" in flags or "below_roofline" in flags
+        return self.correct and odd and not self.verdict.get("confirmed")
+
+
+@dataclass(slots=True)
+class TrajectoryRecord:
+    """One proposal and what became of it."""
+
+    proposal: Proposal
+    at: float
+    started: bool = False
+    lineage: str = ""
+    agent: str = ""
+    queries: list[str] = field(default_factory=list[str])
+    attempts: list[str] = field(default_factory=list[str])
+    closed: str = ""
+    """The reason, once closed."""
+    works: str = ""
+    ideas: tuple[str, ...] = ()
+
+    @property
+    def open(self) -> bool:
+        """Whether it is not closed."""
+        return not self.closed
+
+
+@dataclass(slots=True)
+class LineageRecord:
+    """One line of descent, one branch."""
+
+    id: str
+    """`001`.."""
+    attempts: list[str] = field(default_factory=list[str])
+    """In order; the last is the tip."""
+
+    @property
+    def branch(self) -> str:
+        """The git branch."""
+        return f"lineage/{self.id}"
+
+
+@dataclass(slots=True)
+class SteerRecord:
+    """A person's act: waiting, in force, spent, withdrawn or refused."""
+
+    id: str
+    command: int
+    act: str
+    args: dict[str, Any]
+    author: str
+    at: float
+    applied: bool
+    why: str = ""
+    withdrawn: bool = False
+    uses: int = 0
+    """Queries whose prompt held it."""
+
+
+@dataclass(slots=True)
+class Spending:
+    """Budget used: settled + reserved never exceeds the limit."""
+
+    queries: int = 0
+    queries_reserved: int = 0
+    cost_usd: float = 0.0
+    """Known costs and the estimates of lost queries."""
+    cost_reserved_usd: float = 0.0
+    unpriced: int = 0
+    """Answered queries whose cost is unknown."""
+    estimated_usd: float = 0.0
+    """The part of `cost_usd` that is an estimate (lost queries)."""
+    running_s: float = 0.0
+    """Running time without pauses, up to the last fact."""
+
+
+@dataclass(slots=True)
+class State:
+    """A session, folded."""
+
+    seq: int = 0
+    opened: Opened | None = None
+    opened_at: float = 0.0
+    last_at: float = 0.0
+    state: SessionState = SessionState.RUNNING
+    cause: str = ""
+    code: str = ""
+    """Why it is in that state; `code` as in the fact."""
+    cause_author: str = ""
+    baseline: Baseline | None = None
+    trajectories: dict[str, TrajectoryRecord] = field(default_factory=dict[str, TrajectoryRecord])
+    attempts: dict[str, AttemptRecord] = field(default_factory=dict[str, AttemptRecord])
+    queries: dict[str, QueryRecord] = field(default_factory=dict[str, QueryRecord])
+    lineages: dict[str, LineageRecord] = field(default_factory=dict[str, LineageRecord])
+    steers: dict[str, SteerRecord] = field(default_factory=dict[str, SteerRecord])
+    spending: Spending = field(default_factory=Spending)
+    limits: dict[str, float | int | None] = field(default_factory=dict[str, float | int | None])
+    dump: dict[str, Any] | None = None
+    """The strategy's newest."""
+    absorbed: list[str] = field(default_factory=list[str])
+    """Proposals closed since that dump, in closing order."""
+    banned: set[str] = field(default_factory=set[str])
+    phase: int | None = None
+    """Of the newest proposals, where the strategy has phases."""
+    failures_in_a_row: int = 0
+    """Failed queries since the last answer."""
+    running_since: float | None = None
+    """When the running stretch began; None while paused, stopped, finished."""
+
+    @property
+    def name(self) -> str:
+        """The session's name."""
+        return self.opened.session if self.opened else ""
+
+    @property
+    def open(self) -> list[TrajectoryRecord]:
+        """Trajectories not closed, oldest first."""
+        return [t for t in self.trajectories.values() if not t.closed]
+
+    @property
+    def in_flight(self) -> list[QueryRecord]:
+        """Queries sent and not ended."""
+        return [q for q in self.queries.values() if not q.end]
