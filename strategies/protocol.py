@@ -1,7 +1,8 @@
 """What a strategy sees and says: the interface every search shares.
 
-A strategy is a pure state machine. `propose(view)` decides, `absorb(outcome)` records, `dump()/load()` round-trip
-through JSON. Random draws for proposal `p` come from `Random(f"{seed}/{p.id}")`, through `random()` only.
+A strategy is a pure state machine. `propose(view)` decides, `absorb(outcome)` records,
+`dump()/load()` round-trip through JSON. Random draws for proposal `p` come from
+`Random(f"{seed}/{p.id}")`, through `random()` only.
 
 ```
             propose                start / fix                     close
@@ -138,6 +139,30 @@ class View:
     """Boost of candidate × boost of its lineage; absent is 1."""
 
 
+class SearchSettings(Protocol):
+    """What the engine reads of any strategy's settings; a frozen dataclass keeps it."""
+
+    @property
+    def queries(self) -> int:
+        """Hard limit of queries."""
+        ...
+
+    @property
+    def places(self) -> int:
+        """Trajectories that run at once."""
+        ...
+
+    @property
+    def fixes(self) -> int:
+        """Fixes of one trajectory after its first answer."""
+        ...
+
+    @property
+    def fix_memory(self) -> int:
+        """Earlier attempts of the chain shown to EFA."""
+        ...
+
+
 class Strategy(Protocol):
     """A search, pure: no I/O, no clock, no process-wide random."""
 
@@ -145,6 +170,11 @@ class Strategy(Protocol):
     version: int
     waits: bool
     """True: `[]` with nothing open is not the end (`external`)."""
+
+    @property
+    def settings(self) -> SearchSettings:
+        """The settings it was made with."""
+        ...
 
     def propose(self, view: View) -> list[Proposal]:
         """Decide what to try next; `[]` is a barrier."""

@@ -1,0 +1,46 @@
+"""What can go wrong in the search, as one family.
+
+```
+StrategyError
+├── UnknownStrategy     no strategy or preset has this name
+├── SettingRefused      an unknown key, or a value out of its range
+├── StateRefused        a dumped state that this version cannot take up
+└── TemplateRefused     a prompt template that is missing, or holds a placeholder nobody fills
+```
+"""
+
+# ruff: noqa: N818  (a refusal is named by what was refused)
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class StrategyError(ValueError):
+    """Any refusal of this room; its message is one a person can act on."""
+
+
+class UnknownStrategy(StrategyError):
+    """No strategy or preset has the name."""
+
+
+class SettingRefused(StrategyError):
+    """A setting's key is unknown, or its value is out of range."""
+
+
+class StateRefused(StrategyError):
+    """A dumped state is of a version, or in a form, that cannot be taken up."""
+
+
+class TemplateRefused(StrategyError):
+    """A prompt template is missing or malformed."""
+
+
+def hint(word: str, known: Iterable[str]) -> str:
+    """Return `; did you mean 'nearest'?`, or nothing when no known word is close."""
+    near = get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f"; did you mean '{near[0]}'?" if near else ""

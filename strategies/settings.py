@@ -1,0 +1,113 @@
+"""A strategy's settings: read from text or values, checked, described."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from strategies.errors import SettingRefused, hint
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Value = str | int | float | bool
+T = TypeVar("T")
+
+_TRUTH: Mapping[str, bool] = {
+    **dict.fromkeys(("true", "yes", "on", "1"), True),
+    **dict.fromkeys(("false", "no", "off", "0"), False),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """One setting, as `pike config` and the manual show it."""
+
+    name: str
+    default: Value
+    type: str
+    """`whole number`, `yes or no`, or the words it may be."""
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    default: Value
+    meaning: str
+    low: int = 0
+    high: int = 0
+    words: tuple[str, ...] = ()
+
+
+def number(default: int, low: int, high: int, meaning: str) -> int:
+    """Declare a whole number from `low` to `high` as a dataclass field."""
+    return field(default=default, metadata={"rule": _Rule(default, meaning, low, high)})
+
+
+def switch(default: bool, meaning: str) -> bool:
+    """Declare a yes or no as a dataclass field."""
+    return field(default=default, metadata={"rule": _Rule(default, meaning)})
+
+
+def word(default: str, words: tuple[str, ...], meaning: str) -> str:
+    """Declare one of a few words as a dataclass field."""
+    return field(default=default, metadata={"rule": _Rule(default, meaning, words=words)})
+
+
+def read(kind: type[T], name: str, given: Mapping[str, Value]) -> T:
+    """Return the settings of strategy `name`, made from what a person gave.
+
+    Raises:
+        SettingRefused: an unknown key, with the nearest spelling; or a value out of range.
+    """
+    rules = _rules(kind)
+    for key in given:
+        if key not in rules:
+            listed = f"Its settings: {', '.join(rules)}."
+            raise SettingRefused(f"{name} has no setting '{key}'{hint(key, rules)} {listed}")
+    return kind(**{key: _checked(name, key, rules[key], value) for key, value in given.items()})
+
+
+def describe(kind: type[Any]) -> tuple[Described, ...]:
+    """Return every setting of a settings class, in the order declared."""
+    return tuple(
+        Described(key, rule.default, _type(rule), rule.meaning)
+        for key, rule in _rules(kind).items()
+    )
+
+
+def _rules(kind: type[Any]) -> dict[str, _Rule]:
+    return {declared.name: declared.metadata["rule"] for declared in fields(kind)}
+
+
+def _type(rule: _Rule) -> str:
+    if rule.words:
+        return " or ".join(rule.words)
+    if isinstance(rule.default, bool):
+        return "yes or no"
+    return f"whole number, {rule.low} to {rule.high}"
+
+
+def _checked(name: str, key: str, rule: _Rule, value: Value) -> Value:
+    parsed = _parsed(rule, value)
+    if parsed is None:
+        raise SettingRefused(f"{name}: {key} is '{value}', but must be: {_type(rule)}.")
+    return parsed
+
+
+def _parsed(rule: _Rule, value: Value) -> Value | None:
+    text = str(value).strip()
+    if rule.words:
+        return text if text in rule.words else None
+    if isinstance(rule.default, bool):
+        return _TRUTH.get(text.lower())
+    return _whole(text, rule)
+
+
+def _whole(text: str, rule: _Rule) -> int | None:
+    try:
+        parsed = float(text)
+    except ValueError:
+        return None
+    whole = parsed.is_integer() and rule.low <= parsed <= rule.high
+    return int(parsed) if whole else None
