@@ -1,0 +1,228 @@
+"""One fenced child process: started, watched, its output kept, killed with all it started.
+
+Start it from the event loop's own thread: `PR_SET_PDEATHSIG` follows the thread that forked.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import anyio
+import anyio.abc
+
+from mcp_server import watch
+from mcp_server.sandbox import Sandbox
+
+Cause = Literal["memory_limit", "output_limit", "disk_full"]
+
+log = logging.getLogger(__name__)
+
+_MEMORY_EVERY_S = 0.02
+_FOLDER_EVERY = 25
+"""Memory looks per look at the scratch folder."""
+_END_LIMIT_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What a child left behind."""
+
+    stdout: str
+    stderr: str
+    exit: int | None
+    """None while it lives; negative for a signal."""
+    cause: Cause | None
+    """The limit it passed, if we killed it for that."""
+
+
+@dataclass(slots=True)
+class Kept:
+    """The last bytes of one stream, and how many there were."""
+
+    limit: int
+    data: bytearray = field(default_factory=bytearray)
+    total: int = 0
+
+    def add(self, part: bytes) -> None:
+        """Append, and forget what no longer fits."""
+        self.total += len(part)
+        self.data += part
+        if len(self.data) > 2 * self.limit:
+            del self.data[: -self.limit]
+
+    def text(self) -> str:
+        """Return what is kept."""
+        return bytes(self.data[-self.limit :]).decode("utf-8", "replace")
+
+
+class Child:
+    """A running program inside a sandbox; `attend` must run in a task group until it has ended."""
+
+    def __init__(self, process: anyio.abc.Process, sandbox: Sandbox, scratch: Path) -> None:
+        self.sandbox = sandbox
+        self.scratch = scratch
+        self.watched = False
+        """Whether its memory and files are looked at; idle children are not."""
+        self.ended = anyio.Event()
+        self._process = process
+        self._cause: Cause | None = None
+        self._stdout = Kept(sandbox.limits.kept_bytes)
+        self._stderr = Kept(sandbox.limits.kept_bytes)
+        self._cpu_s = 0.0
+
+    @property
+    def pid(self) -> int:
+        """The id of the process we started: the program, or the sandbox around it."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether it has not ended yet."""
+        return self._process.returncode is None and not self.ended.is_set()
+
+    @property
+    def cpu_s(self) -> float:
+        """Processor seconds seen so far."""
+        return self._cpu_s
+
+    def ending(self) -> Ending:
+        """Return what it printed, and how it ended if it has."""
+        code = self._process.returncode
+        return Ending(self._stdout.text(), self._stderr.text(), code, self._cause)
+
+    async def attend(self) -> None:
+        """Keep its output and its limits until it has ended, then remove its scratch."""
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._keep, self._process.stdout, self._stdout)
+                group.start_soon(self._keep, self._process.stderr, self._stderr)
+                group.start_soon(self._watch)
+                await self._process.wait()
+                self._kill_all()
+                await self._drain(group)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._finish()
+
+    async def kill(self, cause: Cause | None = None) -> None:
+        """End it and everything it started; returns once it is gone."""
+        self._cause = self._cause or cause
+        self._kill_all()
+        with anyio.move_on_after(_END_LIMIT_S, shield=True):
+            await self.ended.wait()
+
+    def _kill_all(self) -> None:
+        members = watch.tree(self.pid) if self._process.returncode is None else []
+        if self.sandbox.level == "process":
+            members += watch.strays(f"HOME={self.scratch}\0".encode())
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)
+        watch.kill(list(dict.fromkeys(members)))
+
+    async def _drain(self, group: anyio.abc.TaskGroup) -> None:
+        """Read what is left: the end of both streams means that nobody holds them."""
+        with anyio.move_on_after(1.0):
+            while not (self._process.stdout is None or self._drained()):
+                await anyio.sleep(0.01)
+        group.cancel_scope.cancel()
+
+    def _drained(self) -> bool:
+        return self._open_streams == 0
+
+    _open_streams = 2
+
+    async def _keep(self, stream: AsyncIterator[bytes] | None, kept: Kept) -> None:
+        try:
+            if stream is not None:
+                async for part in stream:
+                    kept.add(part)
+                    if kept.total > self.sandbox.limits.output_bytes and self._cause is None:
+                        self._cause = "output_limit"
+                        self._kill_all()
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError):
+            pass
+        finally:
+            self._open_streams -= 1
+
+    async def _watch(self) -> None:
+        looks = 0
+        while True:
+            await anyio.sleep(_MEMORY_EVERY_S if self.watched else 0.2)
+            if not self.watched:
+                continue
+            looks += 1
+            members = watch.tree(self.pid)
+            if looks % _FOLDER_EVERY == 0:
+                self._cpu_s = max(self._cpu_s, watch.cpu_s(members))
+                await self._look_at_files()
+            self._look_at_memory(members)
+
+    def _look_at_memory(self, members: list[int]) -> None:
+        limits = self.sandbox.limits
+        if len(members) > limits.processes:
+            self._cause = self._cause or "memory_limit"
+            self._kill_all()
+        elif watch.memory_bytes(members, limits.memory_bytes) > limits.memory_bytes:
+            self._cause = self._cause or "memory_limit"
+            self._kill_all()
+
+    async def _look_at_files(self) -> None:
+        limit = self.sandbox.limits.scratch_bytes
+        used = await anyio.to_thread.run_sync(watch.folder_bytes, str(self.scratch), limit)
+        if used > limit:
+            self._cause = self._cause or "disk_full"
+            self._kill_all()
+
+    async def _finish(self) -> None:
+        self._kill_all()
+        with anyio.move_on_after(_END_LIMIT_S):
+            await self._process.wait()
+        with suppress(Exception):
+            await self._process.aclose()
+        await anyio.to_thread.run_sync(_remove, self.scratch)
+        self.ended.set()
+
+
+def _remove(folder: Path) -> None:
+    """Delete a folder even where its owner took away the right to."""
+
+    def unlock(_function: object, path: str, _error: object) -> None:
+        with suppress(OSError):
+            os.chmod(Path(path).parent, 0o700)  # noqa: PTH101 -- ours
+            os.chmod(path, 0o700, follow_symlinks=False)  # noqa: PTH101
+            os.unlink(path)  # noqa: PTH108
+
+    shutil.rmtree(folder, onerror=unlock)
+
+
+async def start(
+    sandbox: Sandbox,
+    program: list[str],
+    scratch: Path,
+    environment: dict[str, str],
+    *,
+    reads: tuple[str, ...] = (),
+    descriptors: tuple[int, ...] = (),
+) -> Child:
+    """Start a program in a sandbox; the caller runs `attend` in a task group of its own."""
+    for name in ("tmp", "build"):
+        (scratch / name).mkdir(parents=True, exist_ok=True)
+    argv, outer = sandbox.command(program, scratch, environment, reads)
+    process = await anyio.open_process(
+        argv,
+        stdin=subprocess.DEVNULL,
+        env=outer,
+        cwd=str(scratch),
+        start_new_session=True,
+        pass_fds=descriptors,
+    )
+    return Child(process, sandbox, scratch)

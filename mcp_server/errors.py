@@ -1,0 +1,60 @@
+"""What a caller of the evaluator did wrong, or what this machine lacks.
+
+```
+EvaluatorError
+├── UnknownTask         no task of that id, or it is not unique
+├── NotATask            the file is not in KernelBench format
+├── NoSuchDevice        the device is not on this machine, or this torch cannot use it
+├── NoInterpreter       `--python` names nothing that runs, or it has no torch
+├── SandboxUnavailable  `--sandbox strict`, and no layer passes its probes
+├── StateUnusable       the state folder cannot be written
+├── QueueFull           the caller has too many jobs
+├── UnknownId           no such job, candidate or artifact of this caller
+└── WorkerLost          a process of ours ended: never the candidate's fault
+```
+
+Every message is for a person: what happened, to which thing, and what to do next. A candidate that fails is a
+verdict, never one of these.
+"""
+
+from __future__ import annotations
+
+
+class EvaluatorError(Exception):
+    """Anything below; the message is one sentence for a person."""
+
+
+class UnknownTask(EvaluatorError):
+    """No task has this id."""
+
+
+class NotATask(EvaluatorError):
+    """The file does not hold a task in KernelBench format."""
+
+
+class NoSuchDevice(EvaluatorError):
+    """The device does not exist here, or the interpreter's torch cannot use it."""
+
+
+class NoInterpreter(EvaluatorError):
+    """The interpreter of `--python` does not run, or has no torch."""
+
+
+class SandboxUnavailable(EvaluatorError):
+    """No sandbox of the wanted strength works on this machine."""
+
+
+class StateUnusable(EvaluatorError):
+    """The state folder cannot be written."""
+
+
+class QueueFull(EvaluatorError):
+    """The caller has as many jobs as it may have."""
+
+
+class UnknownId(EvaluatorError):
+    """No job, candidate or artifact of this caller has the id."""
+
+
+class WorkerLost(EvaluatorError):
+    """A judge or worker process ended, or did not answer in time."""
