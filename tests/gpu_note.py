@@ -1,0 +1,19 @@
+"""Says, at the end of `make test`, what a machine without a GPU leaves untested."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+
+def main() -> None:
+    """Print the reason, if the GPU tests were left out."""
+    if shutil.which("nvidia-smi") is None:
+        reason = "no NVIDIA GPU here"
+    else:
+        reason = "they take the GPU for minutes"
+    print(f"GPU tests left out: {reason}; run them with `make test-gpu`.", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
