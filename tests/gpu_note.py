@@ -8,10 +8,8 @@ import sys
 
 def main() -> None:
     """Print the reason, if the GPU tests were left out."""
-    if shutil.which("nvidia-smi") is None:
-        reason = "no NVIDIA GPU here"
-    else:
-        reason = "they take the GPU for minutes"
+    has_gpu = shutil.which("nvidia-smi") is not None
+    reason = "they take the GPU for minutes" if has_gpu else "no NVIDIA GPU here"
     print(f"GPU tests left out: {reason}; run them with `make test-gpu`.", file=sys.stderr)
 
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-HEAVY = "torch triton mcp textual rich openai anthropic google.genai".split()
+HEAVY = ["torch", "triton", "mcp", "textual", "rich", "openai", "anthropic", "google.genai"]
 
 CASES = [
     ("mcp_server.contract", ["torch", "triton", "mcp", "textual", "mcp_server.app"]),
