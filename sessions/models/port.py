@@ -2,7 +2,7 @@
 
 ```
 ModelError
-├── ModelRefused    bad key, unknown model: not a query; the session pauses and says why
+├── ModelRefused    bad key, unknown model, bad settings: not a query; the session pauses and says why
 ├── ModelFailed     no answer after all tries: counts as a query
 ├── ReplayMiss      a past session holds no such answer: pauses, never pays
 └── NoAnswerYet     models `mcp` and `files`: an ordinary waiting state
@@ -29,7 +29,7 @@ class ModelError(Exception):
 
 
 class ModelRefused(ModelError):
-    """The provider refused to be asked: `code` is `bad_key` or `unknown_model`."""
+    """The provider refused to be asked: `code` is `bad_key`, `unknown_model` or `bad_settings`."""
 
     def __init__(self, message: str, code: str) -> None:
         super().__init__(message)
@@ -79,6 +79,8 @@ class Request:
     max_tokens: int = MAX_TOKENS
     sampling: dict[str, Any] = field(default_factory=dict[str, Any])
     """temperature, top_p: only what was set, and only for vendors that take it."""
+    phase: int | None = None
+    """The proposal's `meta["phase"]`: recorded models answer by it; None where there are no phases."""
 
 
 @dataclass(frozen=True, slots=True)
