@@ -5,11 +5,10 @@ StrategyError
 ├── UnknownStrategy     no strategy or preset has this name
 ├── SettingRefused      an unknown key, or a value out of its range
 ├── StateRefused        a dumped state that this version cannot take up
+├── ContextRefused      a prompt was asked for without what it must show
 └── TemplateRefused     a prompt template that is missing, or holds a placeholder nobody fills
 ```
 """
-
-# ruff: noqa: N818  (a refusal is named by what was refused)
 
 from __future__ import annotations
 
@@ -34,6 +33,10 @@ class SettingRefused(StrategyError):
 
 class StateRefused(StrategyError):
     """A dumped state is of a version, or in a form, that cannot be taken up."""
+
+
+class ContextRefused(StrategyError):
+    """A prompt was asked for without what it must show."""
 
 
 class TemplateRefused(StrategyError):

@@ -1,0 +1,50 @@
+"""The code optimization agent: context to the prompt that asks for a faster candidate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from strategies.agents import blocks
+from strategies.protocol import Agent, Candidate, Context, Prompt, PromptRole
+
+if TYPE_CHECKING:
+    from strategies.templates import Templates
+
+_FREE = "No idea is given: carry out the change that you expect the most from."
+_NO_PARENT = (
+    "No correct candidate is known yet, so the program to improve is the original itself, above."
+)
+_PARENT = "This candidate is correct: the evaluator checked it against the original. Improve on it."
+
+
+def prompt(role: PromptRole, context: Context, templates: Templates) -> Prompt:
+    """Ask for one candidate: from the original and an idea, from a parent, or from several."""
+    values = blocks.shared(context, templates) | {
+        "idea": context.idea or _FREE,
+        "parent": _parent(context),
+        "inspirations": _inspirations(context),
+    }
+    return Prompt(role, Agent.COA, templates.fill(role, values), context)
+
+
+def _parent(context: Context) -> str:
+    parent = context.parent
+    if parent is None or parent.id == context.original.id:
+        return _NO_PARENT
+    return f"{_PARENT}\n\n{blocks.code(parent)}"
+
+
+def _inspirations(context: Context) -> str:
+    """Return the parent's score, then every inspiration in full with its score."""
+    parent = context.parent or context.original
+    shown = [
+        f"Candidate {candidate.id} {_score(candidate)}:\n\n{blocks.code(candidate)}"
+        for candidate in context.inspirations
+    ]
+    return "\n\n".join([f"The program to improve {_score(parent)}.", *shown])
+
+
+def _score(candidate: Candidate) -> str:
+    if not candidate.runtime_ms:
+        return "has no score"
+    return f"takes {candidate.runtime_ms:.4g} ms (score {1 / candidate.runtime_ms:.4g})"

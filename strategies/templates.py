@@ -1,0 +1,126 @@
+"""Prompt templates: parsed once, refused early when a placeholder is unknown or missing.
+
+A template is text with `{{placeholders}}`. A line that holds one alone vanishes, with the blank line
+after it, where its value is empty. `example-LANGUAGE` files hold worked examples; their first
+paragraph says how the language is built.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from strategies.errors import TemplateRefused, hint
+from strategies.protocol import PromptRole
+from strategies.python import defines, parses
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+RULES = "rules"
+"""The template of the output rules and the evaluator's rules, part of every prompt that asks code."""
+_EXAMPLE = "example-"
+
+_PLACEHOLDER = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
+_LONE = re.compile(r"^\{\{\s*([^{}]*?)\s*\}\}\n\n?", re.MULTILINE)
+_SECTION = re.compile(
+    r"^## (cpu|cuda|any): ([^\n]+)\n+```python\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL
+)
+
+_ASKED = ("machine", "languages", "original")
+_CODED = ("original", "people", "rules")
+REQUIRED: Mapping[str, tuple[str, ...]] = {
+    PromptRole.IDEAS: (*_ASKED, "people"),
+    PromptRole.START: (*_ASKED, *_CODED, "examples", "idea"),
+    PromptRole.IMPROVE: (*_ASKED, *_CODED, "examples", "parent"),
+    PromptRole.CROSS: (*_ASKED, *_CODED, "examples", "parent", "inspirations"),
+    PromptRole.FIX_ERROR: (*_CODED, "failed", "earlier", "fault", "stdout", "stderr"),
+    PromptRole.FIX_WRONG: (*_CODED, "examples", "failed", "earlier", "fault", "outputs"),
+    PromptRole.FIX_REJECTED: (*_CODED, "failed", "earlier", "fault", "broken_rule"),
+    PromptRole.FIX_UNCHECKED: (*_CODED, "failed", "earlier", "fault"),
+    PromptRole.AGAIN: ("prompt", "fault"),
+    RULES: ("precision",),
+}
+"""What each template must show; it may show `OPTIONAL` besides, and nothing else."""
+OPTIONAL = ("machine", "languages", "examples", "precision")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One worked example: a whole candidate."""
+
+    device: str
+    """`cpu`, `cuda`, or `any`."""
+    title: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageGuide:
+    """How one language is written and built."""
+
+    summary: str
+    examples: tuple[Example, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Templates:
+    """All templates, checked."""
+
+    texts: Mapping[str, str]
+    languages: Mapping[str, LanguageGuide]
+    digest: str
+    """SHA-256 over names and texts; the session's `opened` fact keeps it."""
+
+    def fill(self, name: str, values: Mapping[str, str]) -> str:
+        """Return the template with every placeholder replaced, values taken as they are."""
+
+        def lone(match: re.Match[str]) -> str:
+            return match.group() if values[match.group(1)] else ""
+
+        text = _LONE.sub(lone, self.texts[name])
+        return _PLACEHOLDER.sub(lambda match: values[match.group(1)], text)
+
+
+def parse(files: Mapping[str, str]) -> Templates:
+    """Check templates by file name, with or without `.md`.
+
+    Raises:
+        TemplateRefused: one is missing, misses what it must show, or holds an unknown placeholder.
+    """
+    texts = {name.removesuffix(".md"): text for name, text in sorted(files.items())}
+    for name in REQUIRED:
+        if name not in texts:
+            raise TemplateRefused(f"The prompt template {name}.md is missing.")
+        _check(name, texts[name])
+    guides = {
+        name.removeprefix(_EXAMPLE): _guide(name, text)
+        for name, text in texts.items()
+        if name.startswith(_EXAMPLE)
+    }
+    digest = hashlib.sha256(repr(sorted(texts.items())).encode()).hexdigest()
+    return Templates({name: texts[name] for name in REQUIRED}, guides, digest)
+
+
+def _check(name: str, text: str) -> None:
+    found = {match.group(1) for match in _PLACEHOLDER.finditer(text)}
+    known = {*REQUIRED[name], *(() if name in (PromptRole.AGAIN, RULES) else OPTIONAL)}
+    for placeholder in sorted(found - known):
+        says = f"{name}.md holds the unknown placeholder {{{{{placeholder}}}}}"
+        raise TemplateRefused(f"{says}{hint(placeholder, known)}")
+    for placeholder in REQUIRED[name]:
+        if placeholder not in found:
+            raise TemplateRefused(f"{name}.md must show {{{{{placeholder}}}}}, and does not.")
+
+
+def _guide(name: str, text: str) -> LanguageGuide:
+    examples = tuple(Example(*match.groups()) for match in _SECTION.finditer(text))
+    if not examples or len(examples) != len(re.findall(r"^## ", text, re.MULTILINE)):
+        form = "'## cpu|cuda|any: TITLE' and one python block"
+        raise TemplateRefused(f"{name}.md: each example is a heading {form}.")
+    for example in examples:
+        if not parses(example.source) or not defines(example.source):
+            raise TemplateRefused(f"{name}.md: '{example.title}' is no file with ModelNew.")
+    return LanguageGuide(" ".join(text.split("\n## ", 1)[0].split()), examples)
