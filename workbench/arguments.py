@@ -1,0 +1,259 @@
+"""The grammar of the command line: every command, flag and word; nothing is carried out here."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+from workbench.errors import WrongUsage, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+STEERS = ("guide", "ban", "budget", "withdraw")
+
+
+class Parser(argparse.ArgumentParser):
+    """An argparse parser that raises instead of leaving the program."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse what was typed.
+
+        Raises:
+            WrongUsage: always.
+        """
+        raise WrongUsage(f"{message}. See `{self.prog} --help`.")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command of `pike`."""
+
+    name: str
+    says: str
+    arguments: Callable[[argparse.ArgumentParser], None]
+    module: str = ""
+    """Its module in `workbench.commands`; by default its name."""
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Return what was typed, with `command` empty for `pike` alone.
+
+    Raises:
+        WrongUsage: an unknown command, with the nearest name; or wrong flags.
+    """
+    if argv and not argv[0].startswith("-") and argv[0] not in BY_NAME:
+        hint = nearest(argv[0], BY_NAME)
+        raise WrongUsage(f"There is no command {argv[0]!r}.{hint} See `pike --help`.")
+    words = list(argv)
+    rest: list[str] = []
+    if words[:1] == ["git"] and "--" in words:
+        cut = words.index("--")
+        words, rest = words[:cut], words[cut + 1 :]
+    found = parser().parse_args(words)
+    found.rest = rest
+    return found
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the whole grammar."""
+    top = Parser(
+        prog="pike",
+        description="LLM agents make PyTorch models run faster on a GPU; you watch and steer. "
+        "`pike` alone opens the screens.",
+        allow_abbrev=False,
+    )
+    top.set_defaults(command="")
+    top.add_argument("--version", action="store_true", help="print the version and leave")
+    group = top.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
+    for command in COMMANDS:
+        sub = group.add_parser(
+            command.name, help=command.says, description=_sentence(command.says), allow_abbrev=False
+        )
+        sub.set_defaults(command=command.name)
+        command.arguments(sub)
+    return top
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _json(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _session(p: argparse.ArgumentParser) -> None:
+    p.add_argument("session", metavar="S", help="a session's name, or the beginning of one")
+
+
+def _evaluator(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--device", metavar="DEVICE", help="cuda:0 .. or cpu (default: the first GPU)")
+    p.add_argument("--precision", metavar="POLICY", help="fp32, tf32 or half (default: half)")
+    p.add_argument("--tolerance", metavar="RULE", help="budget or paper (default: budget)")
+    _boxes(p)
+
+
+def _boxes(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--sandbox", metavar="LEVEL", help="strict or best-effort")
+    p.add_argument("--python", metavar="ENV", help="environment whose torch runs candidates")
+
+
+def _view(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--plain", action="store_true", help="print a line per event, open no screen")
+    p.add_argument("--json", action="store_true", help="print a JSON line per event")
+
+
+def _demo(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--device", metavar="DEVICE", help="cuda:0 .. or cpu (default: the first GPU)")
+    p.add_argument("--sandbox", metavar="LEVEL", help="strict or best-effort")
+    p.add_argument("--python", metavar="ENV", help="environment whose torch runs candidates")
+    p.add_argument("--name", metavar="NAME", help="the session's name")
+    p.add_argument("--detach", action="store_true", help="start it and return at once")
+    _view(p)
+
+
+def _run(p: argparse.ArgumentParser) -> None:
+    p.add_argument("task", metavar="TASK", help="a KernelBench-format file, or SUITE/NAME")
+    search = p.add_argument_group("search")
+    search.add_argument("--strategy", metavar="NAME", help="the search (default: pike-b)")
+    search.add_argument("--model", metavar="NAME", help="the language model of every agent")
+    search.add_argument("--fix-model", metavar="NAME", help="for EFA; CHEAP,DEAR cascades")
+    search.add_argument("--ideas-model", metavar="NAME", help="for IBA")
+    search.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], dest="assign",
+                        help="a setting of the strategy; may be repeated")  # fmt: skip
+    search.add_argument("--seed", metavar="N", type=int, help="of the search's random draws")
+    search.add_argument("--from", metavar="FILE|SESSION:c12", dest="origin",
+                        help="a candidate to begin with")  # fmt: skip
+    search.add_argument("--instructions", metavar="FILE", help="told to the agents in every prompt")
+    budget = p.add_argument_group("budget")
+    budget.add_argument("--queries", metavar="N", help="at most N queries (default: 300)")
+    budget.add_argument("--cost", metavar="USD", help="at most USD dollars (default: 10)")
+    budget.add_argument("--time", metavar="HOURS", help="at most HOURS hours (default: 12)")
+    _evaluator(p.add_argument_group("evaluator"))  # pyright: ignore[reportArgumentType] -- has add_argument
+    p.add_argument("--name", metavar="NAME", help="the session's name")
+    p.add_argument("--notify", metavar="CMD", help="run when it finishes or needs you")
+    p.add_argument("--detach", action="store_true", help="start it and return at once")
+    _view(p)
+
+
+def _show(p: argparse.ArgumentParser) -> None:
+    _session(p)
+    p.add_argument("candidate", metavar="CANDIDATE", nargs="?", help="c12: that attempt, whole")
+    _json(p)
+
+
+def _tail(p: argparse.ArgumentParser) -> None:
+    _session(p)
+    p.add_argument("--follow", "-f", action="store_true", help="go on until the search ends")
+    _json(p)
+
+
+def _now(p: argparse.ArgumentParser) -> None:
+    _session(p)
+    p.add_argument("--now", action="store_true", help="cancel evaluations; keep what was paid")
+
+
+def _stop(p: argparse.ArgumentParser) -> None:
+    _session(p)
+    p.add_argument("--now", action="store_true", help="at once: calls in flight are lost")
+
+
+def _steer(p: argparse.ArgumentParser) -> None:
+    _session(p)
+    acts = p.add_subparsers(title="acts", metavar="ACT", parser_class=Parser, required=True)
+    for name, says, add in _ACTS:
+        sub = acts.add_parser(name, help=says, description=_sentence(says), allow_abbrev=False)
+        sub.set_defaults(act=name)
+        add(sub)
+
+
+def _guide(p: argparse.ArgumentParser) -> None:
+    p.add_argument("text", metavar="TEXT", help="what the agents should be told; - reads stdin")
+    p.add_argument("--for", metavar="WHAT", dest="scope", default="session",
+                   help="session (default), a lineage (003) or a candidate (c121)")  # fmt: skip
+    p.add_argument(
+        "--last", metavar="N", type=int, help="for N proposals (default: until withdrawn)"
+    )
+
+
+def _ban(p: argparse.ArgumentParser) -> None:
+    p.add_argument("candidate", metavar="CANDIDATE", help="c12")
+    p.add_argument("--subtree", action="store_true", help="and all that descends from it")
+    p.add_argument("--off", action="store_true", help="lift the ban")
+
+
+def _budget(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--queries", metavar="N", help="the new limit of queries")
+    p.add_argument("--cost", metavar="USD", help="the new limit of dollars")
+    p.add_argument("--time", metavar="HOURS", help="the new limit of hours")
+
+
+def _withdraw(p: argparse.ArgumentParser) -> None:
+    p.add_argument("steer", metavar="ID", help="s3")
+
+
+_ACTS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...] = (
+    ("guide", "put words of yours into the agents' prompts", _guide),
+    ("ban", "never build on a candidate again", _ban),
+    ("budget", "set new limits", _budget),
+    ("withdraw", "take back a steer that waits or is in force", _withdraw),
+)
+
+
+def _best(p: argparse.ArgumentParser) -> None:
+    _session(p)
+    p.add_argument("-o", "--output", metavar="FILE", help="write it there (default: stdout)")
+
+
+def _git(p: argparse.ArgumentParser) -> None:
+    _session(p)
+    p.usage = "pike git S -- ARGS..."
+
+
+def _evaluate(p: argparse.ArgumentParser) -> None:
+    p.add_argument("task", metavar="TASK", help="a KernelBench-format file, or SUITE/NAME")
+    p.add_argument("candidates", metavar="CANDIDATE", nargs="+", help="files with ModelNew")
+    _evaluator(p)
+    _json(p)
+
+
+def _tasks(p: argparse.ArgumentParser) -> None:
+    p.add_argument("what", metavar="show", nargs="?", choices=("show",), help="show one task")
+    p.add_argument("id", metavar="ID", nargs="?", help="the task's id")
+    _json(p)
+
+
+def _mcp(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--engine", action="store_true", help="offer evaluate_kernel too")
+    p.add_argument("--device", metavar="DEVICE", help="cuda:0 .. or cpu (default: the first GPU)")
+    _boxes(p)
+
+
+def _doctor(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--selftest", action="store_true", help="run the known cheats here, too")
+    p.add_argument("--python", metavar="ENV", help="environment whose torch runs candidates")
+    _json(p)
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("demo", "watch a real search with recorded answers; no key, no GPU needed", _demo),
+    Command("run", "start a session on a task", _run),
+    Command("sessions", "list the sessions", _json),
+    Command("show", "show a session or one attempt", _show),
+    Command("tail", "print what happened, a line per event", _tail),
+    Command("attach", "open the live screen of a session", _session),
+    Command("pause", "start nothing new; what is in flight finishes", _now, "control"),
+    Command("resume", "go on; also revives a crashed or stopped engine", _session, "control"),
+    Command("stop", "pause, then end the engine", _stop, "control"),
+    Command("steer", "change the course of a search", _steer),
+    Command("best", "write the best candidate", _best),
+    Command("git", "git on the session's repository", _git),
+    Command("evaluate", "judge candidates without a session", _evaluate),
+    Command("tasks", "list the tasks, or show one", _tasks),
+    Command("mcp", "serve the evaluator over MCP, on stdio", _mcp),
+    Command("doctor", "what this machine has, and what to do about the rest", _doctor),
+    Command("config", "every setting, its value and where it came from", _json),
+)
+BY_NAME: dict[str, Command] = {command.name: command for command in COMMANDS}
