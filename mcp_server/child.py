@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 import signal
 import subprocess
-from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import anyio
 import anyio.abc
+import anyio.to_thread
 
 from mcp_server import watch
-from mcp_server.sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from mcp_server.sandbox import Sandbox
 
 Cause = Literal["memory_limit", "output_limit", "disk_full"]
 
@@ -78,6 +81,8 @@ class Child:
         self._stdout = Kept(sandbox.limits.kept_bytes)
         self._stderr = Kept(sandbox.limits.kept_bytes)
         self._cpu_s = 0.0
+        self._open_streams = 2
+        self._silent = anyio.Event()
 
     @property
     def pid(self) -> int:
@@ -100,7 +105,7 @@ class Child:
         return Ending(self._stdout.text(), self._stderr.text(), code, self._cause)
 
     async def attend(self) -> None:
-        """Keep its output and its limits until it has ended, then remove its scratch."""
+        """Keep its output and its limits until it has ended; its scratch stays."""
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(self._keep, self._process.stdout, self._stdout)
@@ -131,14 +136,8 @@ class Child:
     async def _drain(self, group: anyio.abc.TaskGroup) -> None:
         """Read what is left: the end of both streams means that nobody holds them."""
         with anyio.move_on_after(1.0):
-            while not (self._process.stdout is None or self._drained()):
-                await anyio.sleep(0.01)
+            await self._silent.wait()
         group.cancel_scope.cancel()
-
-    def _drained(self) -> bool:
-        return self._open_streams == 0
-
-    _open_streams = 2
 
     async def _keep(self, stream: AsyncIterator[bytes] | None, kept: Kept) -> None:
         try:
@@ -152,6 +151,8 @@ class Child:
             pass
         finally:
             self._open_streams -= 1
+            if not self._open_streams:
+                self._silent.set()
 
     async def _watch(self) -> None:
         looks = 0
@@ -168,10 +169,10 @@ class Child:
 
     def _look_at_memory(self, members: list[int]) -> None:
         limits = self.sandbox.limits
-        if len(members) > limits.processes:
-            self._cause = self._cause or "memory_limit"
-            self._kill_all()
-        elif watch.memory_bytes(members, limits.memory_bytes) > limits.memory_bytes:
+        if (
+            len(members) > limits.processes
+            or watch.memory_bytes(members, limits.memory_bytes) > limits.memory_bytes
+        ):
             self._cause = self._cause or "memory_limit"
             self._kill_all()
 
@@ -188,20 +189,7 @@ class Child:
             await self._process.wait()
         with suppress(Exception):
             await self._process.aclose()
-        await anyio.to_thread.run_sync(_remove, self.scratch)
         self.ended.set()
-
-
-def _remove(folder: Path) -> None:
-    """Delete a folder even where its owner took away the right to."""
-
-    def unlock(_function: object, path: str, _error: object) -> None:
-        with suppress(OSError):
-            os.chmod(Path(path).parent, 0o700)  # noqa: PTH101 -- ours
-            os.chmod(path, 0o700, follow_symlinks=False)  # noqa: PTH101
-            os.unlink(path)  # noqa: PTH108
-
-    shutil.rmtree(folder, onerror=unlock)
 
 
 async def start(

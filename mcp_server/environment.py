@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mcp_server import machine
-from mcp_server.interpreter import Interpreter
-from mcp_server.machine import Device
+
+if TYPE_CHECKING:
+    from mcp_server.interpreter import Interpreter
+    from mcp_server.machine import Device
 
 BUILD = "build"
 """The folder inside scratch that later workers of the same candidate get a copy of."""
@@ -31,7 +34,7 @@ def environment(
         "LANG": "C.UTF-8",
         "USER": "candidate",
         "HOME": scratch,
-        "TMPDIR": f"{scratch}/tmp",
+        "TMPDIR": f"{scratch}/tmp",  # noqa: S108 -- its own
         "TORCH_EXTENSIONS_DIR": f"{build}/extensions",
         "TRITON_CACHE_DIR": f"{build}/triton",
         "TORCHINDUCTOR_CACHE_DIR": f"{build}/inductor",

@@ -7,9 +7,12 @@ import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mcp_server.errors import NoSuchDevice
-from mcp_server.interpreter import Interpreter
+
+if TYPE_CHECKING:
+    from mcp_server.interpreter import Interpreter
 
 _GPUS = Path("/proc/driver/nvidia/gpus")
 _DRIVER = Path("/proc/driver/nvidia/version")

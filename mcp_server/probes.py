@@ -24,14 +24,18 @@ import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import anyio
 
-from mcp_server import child
+from mcp_server import child, folders
 from mcp_server.errors import SandboxUnavailable
-from mcp_server.interpreter import Interpreter
-from mcp_server.machine import Device
 from mcp_server.sandbox import Level, Limits, Sandbox, Wanted
+
+if TYPE_CHECKING:
+    from mcp_server.interpreter import Interpreter
+    from mcp_server.link import Message
+    from mcp_server.machine import Device
 
 log = logging.getLogger(__name__)
 
@@ -123,14 +127,12 @@ async def _run(sandbox: Sandbox, targets: _Targets) -> child.Ending:
     probe_child = await child.start(sandbox, program, scratch, environment)
     with anyio.move_on_after(_PROBE_LIMIT_S):
         await probe_child.attend()
+    folders.remove(scratch)
     return probe_child.ending()
 
 
 def _judged(level: Level, ending: child.Ending, targets: _Targets) -> Finding:
-    try:
-        said = json.loads(ending.stdout)
-    except ValueError:
-        said = {}
+    said = _said(ending.stdout)
     if not said.get("started") or said.get("scratch") != 1:
         lines = ending.stderr.strip().splitlines()
         reason = lines[-1][:300] if lines else "a program inside did not start"
@@ -140,6 +142,14 @@ def _judged(level: Level, ending: child.Ending, targets: _Targets) -> Finding:
     if os.getuid() == 0:
         missing.append("pids")
     return Finding(level, works=True, missing=tuple(missing), reason="")
+
+
+def _said(printed: str) -> Message:
+    try:
+        said: object = json.loads(printed)
+    except ValueError:
+        return {}
+    return cast("Message", said) if isinstance(said, dict) else {}
 
 
 class _Targets:
@@ -170,7 +180,7 @@ class _Targets:
             }
         )
 
-    def escaped(self, said: dict[str, object]) -> dict[str, bool]:
+    def escaped(self, said: Message) -> dict[str, bool]:
         """Return what it managed, as seen from outside."""
         return {
             "files": self.token in str(said.get("files")),

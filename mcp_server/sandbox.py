@@ -17,11 +17,13 @@ import sys
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from mcp_server import machine, watch
-from mcp_server.interpreter import Interpreter
-from mcp_server.machine import Device
+
+if TYPE_CHECKING:
+    from mcp_server.interpreter import Interpreter
+    from mcp_server.machine import Device
 
 Level = Literal["bwrap", "process"]
 Wanted = Literal["strict", "best-effort", "bwrap", "process"]
@@ -125,10 +127,9 @@ def bwrap_can_size() -> bool:
 
 
 def _namespaces() -> list[str]:
-    return (
-        "--unshare-user-try --unshare-pid --unshare-net --unshare-ipc --unshare-uts "
-        "--unshare-cgroup-try --die-with-parent --new-session --cap-drop ALL --clearenv"
-    ).split()
+    unshared = [f"--unshare-{name}" for name in ("user-try", "pid", "net", "ipc", "uts")]
+    rest = ["--unshare-cgroup-try", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    return [*unshared, *rest, "--clearenv"]
 
 
 def _system() -> list[str]:

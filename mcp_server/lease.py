@@ -1,0 +1,103 @@
+"""One holder per device on a machine, whoever's server it is: `flock` on a file that all users share.
+
+The lock belongs to an open file description, held by the server and passed to its judge, never to candidate code: it
+is freed when both are gone, and a server killed alone keeps it until its judge has ended.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import stat
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import anyio
+
+from mcp_server.errors import StateUnusable
+
+_FOLDERS = (Path("/run/lock"), Path("/var/lock"), Path("/tmp"))  # noqa: S108 -- machine-wide on purpose
+_NAME = "pike-leases"
+_RETRY_S = 0.02
+
+
+class Lease:
+    """The right to one device; `fd` may be passed to a judge, which then shares it."""
+
+    def __init__(self, uuid: str, folder: Path | None = None) -> None:
+        """Open the device's file, without taking the lease.
+
+        Raises:
+            StateUnusable: no folder on this machine can hold lease files.
+        """
+        self.path = (folder or shared_folder()) / (re.sub(r"[^A-Za-z0-9-]", "_", uuid) + ".lock")
+        self.fd = _open(self.path)
+        self.held = False
+        self.held_s = 0.0
+        """Seconds it was held, over all times."""
+        self._since = 0.0
+
+    async def take(self) -> float:
+        """Wait until no other holds it; returns the seconds waited."""
+        started = time.monotonic()
+        while not self.try_take():  # noqa: ASYNC110 -- another process frees it
+            await anyio.sleep(_RETRY_S)
+        return time.monotonic() - started
+
+    def try_take(self) -> bool:
+        """Take it if it is free; true if it is now ours."""
+        if self.held:
+            return True
+        try:
+            fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        self.held, self._since = True, time.monotonic()
+        return True
+
+    def free(self) -> None:
+        """Give it up; harmless if it is not held."""
+        if self.held:
+            self.held = False
+            self.held_s += time.monotonic() - self._since
+            fcntl.flock(self.fd, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        """Close our descriptor; a judge's copy keeps a lease that is held."""
+        with suppress(OSError):
+            os.close(self.fd)
+
+
+def shared_folder() -> Path:
+    """Return the folder of lease files that every user of this machine can use.
+
+    Raises:
+        StateUnusable: there is none.
+    """
+    for parent in _FOLDERS:
+        folder = parent / _NAME
+        with suppress(OSError):
+            folder.mkdir(exist_ok=True)
+            folder.chmod(0o1777)
+        if folder.is_dir() and not folder.is_symlink() and os.access(folder, os.W_OK):
+            return folder
+    raise StateUnusable(
+        "No folder of this machine can hold the device leases: make /run/lock or /tmp writable."
+    )
+
+
+def _open(path: Path) -> int:
+    flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
+    try:
+        # Without O_CREAT first: a sticky folder refuses to "create" another user's file.
+        fd = os.open(path, flags)
+    except FileNotFoundError:
+        fd = os.open(path, flags | os.O_CREAT, 0o666)
+        with suppress(OSError):
+            os.fchmod(fd, 0o666)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise StateUnusable(f"{path} is not a plain file: remove it.")
+    return fd

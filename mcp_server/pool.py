@@ -1,0 +1,242 @@
+"""Judges and single-use workers of one device: started ahead, handed out, killed, replaced.
+
+All processes start from the event loop's own thread, in the pool's task group.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import socket
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import anyio
+import anyio.abc
+import anyio.to_thread
+
+from mcp_server import child, folders
+from mcp_server.channel import ChannelClosed
+from mcp_server.environment import environment
+from mcp_server.errors import WorkerLost
+from mcp_server.lease import Lease
+from mcp_server.link import Link, Message
+from mcp_server.sandbox import PACKAGE, Sandbox
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from mcp_server.child import Child
+    from mcp_server.folders import Workspace
+
+log = logging.getLogger(__name__)
+
+_HELLO_LIMIT_S = 120
+_JUDGE_ATTEMPTS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """What judge and workers run; tests put small ones in their place."""
+
+    judge: str = str(PACKAGE / "judge" / "__main__.py")
+    worker: str = str(PACKAGE / "worker" / "program.py")
+    judge_reads: tuple[str, ...] = (str(PACKAGE / "judge"), str(PACKAGE / "channel.py"))
+
+
+@dataclass(slots=True)
+class Worker:
+    """A process that waits for a candidate, and the judge's end of its socket."""
+
+    name: str
+    child: Child
+    socket: socket.socket
+    touches_gpu: bool
+
+
+@dataclass(slots=True)
+class Judge:
+    """A judge that said hello, its link and its lease."""
+
+    child: Child
+    link: Link
+    lease: Lease
+    hello: Message
+    attempts: int = 0
+
+    @property
+    def usable(self) -> bool:
+        """Whether it may take another attempt."""
+        return self.child.alive and self.attempts < _JUDGE_ATTEMPTS
+
+
+@dataclass(slots=True)
+class Pool:
+    """The processes of one device; make it with `open_pool`."""
+
+    sandbox: Sandbox
+    workspace: Workspace
+    programs: Programs
+    ready: int
+    """Workers kept started ahead, of each kind."""
+    group: anyio.abc.TaskGroup
+    _idle: list[Worker] = field(default_factory=list[Worker])
+    _judges: list[Judge] = field(default_factory=list[Judge])
+    _names: itertools.count[int] = field(default_factory=itertools.count)
+    _refill: anyio.Event = field(default_factory=anyio.Event)
+    _measuring: int = 0
+
+    async def take(self, *, touches_gpu: bool) -> Worker:
+        """Return a worker that nobody has used, started ahead if there is one."""
+        touches_gpu = touches_gpu or not self.sandbox.device.is_gpu
+        for worker in self._idle:
+            if worker.touches_gpu == touches_gpu and worker.child.alive:
+                self._idle.remove(worker)
+                break
+        else:
+            worker = await self._start_worker(touches_gpu)
+        worker.child.watched = True
+        self._refill.set()
+        return worker
+
+    async def drop(self, worker: Worker) -> None:
+        """End a worker and close its socket; its scratch stays until `discard`."""
+        with suppress(OSError):
+            worker.socket.close()
+        await worker.child.kill()
+
+    async def discard(self, process: Child) -> None:
+        """Remove the scratch of a process that has ended."""
+        await anyio.to_thread.run_sync(folders.remove, process.scratch)
+
+    async def take_judge(self) -> Judge:
+        """Return an idle judge, or a new one.
+
+        Raises:
+            WorkerLost: it does not start.
+        """
+        while self._judges:
+            judge = self._judges.pop()
+            if judge.usable:
+                judge.attempts += 1
+                return judge
+            await self.end_judge(judge)
+        return await self._start_judge()
+
+    async def return_judge(self, judge: Judge) -> None:
+        """Take a judge back, for the next attempt or to end it."""
+        judge.lease.free()
+        if judge.usable:
+            self._judges.append(judge)
+        else:
+            await self.end_judge(judge)
+
+    async def end_judge(self, judge: Judge) -> None:
+        """End a judge, which frees its lease."""
+        with anyio.CancelScope(shield=True):
+            await judge.child.kill()
+            judge.link.close()
+            judge.lease.free()
+            judge.lease.close()
+            await self.discard(judge.child)
+
+    def measuring(self, *, on: bool) -> None:
+        """Say whether a lease is held: nothing is started ahead meanwhile."""
+        self._measuring += 1 if on else -1
+        if not self._measuring:
+            self._refill.set()
+
+    async def keep_filled(self) -> None:
+        """Start workers ahead, whenever one was taken and nothing is measured."""
+        while True:
+            for touches_gpu in self._kinds():
+                while self._short(touches_gpu) and not self._measuring:
+                    self._idle.append(await self._start_worker(touches_gpu))
+            await self._refill.wait()
+            self._refill = anyio.Event()
+
+    def _kinds(self) -> tuple[bool, ...]:
+        return (True, False) if self.sandbox.device.is_gpu else (True,)
+
+    def _short(self, touches_gpu: bool) -> bool:
+        alive = [w for w in self._idle if w.child.alive]
+        return sum(w.touches_gpu == touches_gpu for w in alive) < self.ready
+
+    async def _start_worker(self, touches_gpu: bool) -> Worker:
+        name = f"w{next(self._names)}"
+        ours, theirs = socket.socketpair()
+        try:
+            program = [self.programs.worker, "--fd", str(theirs.fileno())]
+            reads = (self.programs.worker,)
+            process = await self._start(name, program, reads, (theirs.fileno(),), touches_gpu)
+        finally:
+            theirs.close()
+        return Worker(name, process, ours, touches_gpu)
+
+    async def _start(
+        self,
+        name: str,
+        program: list[str],
+        reads: tuple[str, ...],
+        descriptors: tuple[int, ...],
+        touches_gpu: bool,
+    ) -> Child:
+        sandbox, device = self.sandbox, self.sandbox.device
+        if not touches_gpu:
+            sandbox = replace(sandbox, device=replace(device, nodes=()))
+        scratch = self.workspace.fresh(name)
+        values = environment(
+            sandbox.interpreter, device, sandbox.scratch_seen(scratch), touches_gpu=touches_gpu
+        )
+        argv = [sandbox.interpreter.executable, "-I", "-B", *program]
+        process = await child.start(
+            sandbox, argv, scratch, values, reads=reads, descriptors=descriptors
+        )
+        self.group.start_soon(process.attend)
+        return process
+
+    async def _start_judge(self) -> Judge:
+        lease = Lease(self.sandbox.device.uuid)
+        ours, theirs = socket.socketpair()
+        descriptors = (theirs.fileno(), lease.fd)
+        program = [self.programs.judge, "--fd", str(theirs.fileno())]
+        try:
+            name = f"j{next(self._names)}"
+            process = await self._start(name, program, self.programs.judge_reads, descriptors, True)
+        finally:
+            theirs.close()
+        judge = Judge(process, Link(ours), lease, {})
+        process.watched = True
+        await self._greet(judge)
+        return judge
+
+    async def _greet(self, judge: Judge) -> None:
+        try:
+            with anyio.fail_after(_HELLO_LIMIT_S):
+                judge.hello = await judge.link.receive()
+        except (ChannelClosed, TimeoutError) as error:
+            await self.end_judge(judge)
+            raise WorkerLost(_silent(judge, error)) from error
+        except BaseException:
+            await self.end_judge(judge)
+            raise
+
+
+def _silent(judge: Judge, error: Exception) -> str:
+    lines = judge.child.ending().stderr.strip().splitlines()
+    return f"The judge did not start ({lines[-1][:200] if lines else error}): run `pike doctor`."
+
+
+@asynccontextmanager
+async def open_pool(
+    sandbox: Sandbox, workspace: Workspace, ready: int, programs: Programs | None = None
+) -> AsyncGenerator[Pool]:
+    """Yield a pool that starts its processes ahead; all of them end with the block."""
+    async with anyio.create_task_group() as group:
+        pool = Pool(sandbox, workspace, programs or Programs(), ready, group)
+        group.start_soon(pool.keep_filled)
+        try:
+            yield pool
+        finally:
+            group.cancel_scope.cancel()
