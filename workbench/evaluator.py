@@ -1,0 +1,78 @@
+"""What the workbench asks the evaluator: JSON from a subprocess, since the evaluator is never imported here."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+from workbench.errors import CannotGoOn, WrongUsage
+from workbench.plain import first_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ANSWER_LIMIT_S = 120
+"""The machine and the tasks answer in about a second; a first look at a sandbox may take longer."""
+
+
+def command(*words: str) -> list[str]:
+    """Return a command line of the evaluator. `-P`: a folder of the user's must not shadow our rooms."""
+    return [sys.executable, "-P", "-m", "mcp_server", *words]
+
+
+def ask(*words: str) -> Any:
+    """Return the JSON that `python -m mcp_server WORDS` prints.
+
+    Raises:
+        WrongUsage: it refused the words.
+        CannotGoOn: it failed, or printed no JSON.
+    """
+    try:
+        done = subprocess.run(
+            command(*words), capture_output=True, timeout=ANSWER_LIMIT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CannotGoOn(f"the evaluator does not answer: {error}") from error
+    if done.returncode:
+        raise _refusal(words, done.returncode, done.stderr)
+    return _parsed(done.stdout)
+
+
+def machine(python: str = "", device: str = "") -> dict[str, Any]:
+    """Return what this machine has, as the evaluator sees it."""
+    found = ask("doctor", "--json", *flags(python=python, device=device))
+    return found if isinstance(found, dict) else {}
+
+
+def tasks() -> list[dict[str, Any]]:
+    """Return every task's row; each has `id`."""
+    found = ask("tasks", "--json")
+    return found if isinstance(found, list) else []
+
+
+def flags(**values: str) -> list[str]:
+    """Return `--name value` for each value that is set."""
+    pairs = [(f"--{name}", value) for name, value in values.items() if value]
+    return [word for pair in pairs for word in pair]
+
+
+def run(words: Sequence[str]) -> int:
+    """Run the evaluator on this terminal; return its exit code."""
+    return subprocess.run(command(*words), check=False).returncode
+
+
+def _parsed(output: bytes) -> Any:
+    try:
+        return json.loads(output)
+    except ValueError as error:
+        said = first_line(output.decode("utf-8", "replace"), 200)
+        raise CannotGoOn(f"the evaluator answered no JSON: {said}") from error
+
+
+def _refusal(words: Sequence[str], code: int, stderr: bytes) -> Exception:
+    lines = [line for line in stderr.decode("utf-8", "replace").splitlines() if line.strip()]
+    said = lines[-1].strip() if lines else f"`mcp_server {words[0]}` ended with {code}"
+    kind = WrongUsage if code == 2 else CannotGoOn
+    return kind(said.removeprefix("mcp_server: ").removeprefix("pike: "))
