@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import logging
 import socket
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -25,8 +25,6 @@ from mcp_server.link import Link, Message
 from mcp_server.sandbox import PACKAGE, Sandbox
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
     from mcp_server.child import Child
     from mcp_server.folders import Workspace
 
@@ -55,6 +53,15 @@ class Worker:
     touches_gpu: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Lent:
+    """A worker in a judge's hands; baselines stay there between attempts."""
+
+    worker: Worker
+    role: str
+    key: str
+
+
 @dataclass(slots=True)
 class Judge:
     """A judge that said hello, its link and its lease."""
@@ -64,6 +71,7 @@ class Judge:
     lease: Lease
     hello: Message
     attempts: int = 0
+    lent: dict[str, Lent] = field(default_factory=dict[str, Lent])
 
     @property
     def usable(self) -> bool:
@@ -73,7 +81,7 @@ class Judge:
 
 @dataclass(slots=True)
 class Pool:
-    """The processes of one device; make it with `open_pool`."""
+    """The processes of one device; `keep_filled` runs in the group that owns them all."""
 
     sandbox: Sandbox
     workspace: Workspace
@@ -90,15 +98,20 @@ class Pool:
     async def take(self, *, touches_gpu: bool) -> Worker:
         """Return a worker that nobody has used, started ahead if there is one."""
         touches_gpu = touches_gpu or not self.sandbox.device.is_gpu
-        for worker in self._idle:
-            if worker.touches_gpu == touches_gpu and worker.child.alive:
-                self._idle.remove(worker)
-                break
-        else:
-            worker = await self._start_worker(touches_gpu)
+        worker = await self._waiting(touches_gpu) or await self._start_worker(touches_gpu)
         worker.child.watched = True
         self._refill.set()
         return worker
+
+    async def _waiting(self, touches_gpu: bool) -> Worker | None:
+        """Return one that was started ahead and still lives."""
+        for worker in [w for w in self._idle if w.touches_gpu == touches_gpu]:
+            self._idle.remove(worker)
+            if worker.child.alive:
+                return worker
+            log.warning("a waiting worker ended: %s", worker.child.ending().stderr[-300:])
+            await self.discard(worker.child)
+        return None
 
     async def drop(self, worker: Worker) -> None:
         """End a worker and close its socket; its scratch stays until `discard`."""
@@ -136,6 +149,10 @@ class Pool:
         """End a judge, which frees its lease."""
         with anyio.CancelScope(shield=True):
             await judge.child.kill()
+            for used in judge.lent.values():
+                await self.drop(used.worker)
+                await self.discard(used.worker.child)
+            judge.lent.clear()
             judge.link.close()
             judge.lease.free()
             judge.lease.close()
@@ -150,18 +167,24 @@ class Pool:
     async def keep_filled(self) -> None:
         """Start workers ahead, whenever one was taken and nothing is measured."""
         while True:
+            await self._fill()
+            await self._refill.wait()
+            self._refill = anyio.Event()
+
+    async def _fill(self) -> None:
+        try:
             for touches_gpu in self._kinds():
                 while self._short(touches_gpu) and not self._measuring:
                     self._idle.append(await self._start_worker(touches_gpu))
-            await self._refill.wait()
-            self._refill = anyio.Event()
+        except OSError:
+            log.exception("no worker could be started ahead")
 
     def _kinds(self) -> tuple[bool, ...]:
         return (True, False) if self.sandbox.device.is_gpu else (True,)
 
     def _short(self, touches_gpu: bool) -> bool:
-        alive = [w for w in self._idle if w.child.alive]
-        return sum(w.touches_gpu == touches_gpu for w in alive) < self.ready
+        # Dead ones count: a worker that cannot live must not be started over and over.
+        return sum(w.touches_gpu == touches_gpu for w in self._idle) < self.ready
 
     async def _start_worker(self, touches_gpu: bool) -> Worker:
         name = f"w{next(self._names)}"
@@ -226,17 +249,3 @@ class Pool:
 def _silent(judge: Judge, error: Exception) -> str:
     lines = judge.child.ending().stderr.strip().splitlines()
     return f"The judge did not start ({lines[-1][:200] if lines else error}): run `pike doctor`."
-
-
-@asynccontextmanager
-async def open_pool(
-    sandbox: Sandbox, workspace: Workspace, ready: int, programs: Programs | None = None
-) -> AsyncGenerator[Pool]:
-    """Yield a pool that starts its processes ahead; all of them end with the block."""
-    async with anyio.create_task_group() as group:
-        pool = Pool(sandbox, workspace, programs or Programs(), ready, group)
-        group.start_soon(pool.keep_filled)
-        try:
-            yield pool
-        finally:
-            group.cancel_scope.cancel()

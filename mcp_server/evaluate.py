@@ -1,0 +1,277 @@
+"""One evaluation: the conversation with a judge that wants workers, the lease and time, and ends with a verdict.
+
+```
+server ── evaluate ──▶ judge          judge decides; the server gives it processes and keeps the deadlines
+       ◀─ need_worker / drop_worker
+       ◀─ need_lease / free_lease
+       ◀─ stage, qualified
+       ◀─ done: verdict, evidence
+```
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast, get_args
+
+import anyio
+
+from mcp_server.channel import ChannelClosed
+from mcp_server.contract import Stage
+from mcp_server.errors import EvaluatorError, WorkerLost
+from mcp_server.pool import Lent
+
+if TYPE_CHECKING:
+    from mcp_server.build import Builds
+    from mcp_server.child import Ending
+    from mcp_server.executor import Report, Work
+    from mcp_server.link import Message
+    from mcp_server.pool import Judge, Pool, Worker
+
+log = logging.getLogger(__name__)
+
+QUICK_TIMING_S = 15
+FULL_TIMING_S = 120
+_STAGE_S: dict[str, float] = {
+    "intake": 60,
+    "build": 180,
+    "qualify": 300,
+    "correctness": 300,
+    "timing": 120,
+    "confirm": 240,
+    "report": 30,
+}
+_WITHIN_S: dict[str, float] = {"construct": 60, "first_call": 120, "call": 10}
+_GRACE_S = 30.0
+"""Beyond a stage's limit, for the judge to notice it and say so."""
+_LAST_WORDS_S = 5.0
+_STAGES = frozenset(get_args(Stage))
+
+
+def deadlines(mode: str) -> dict[str, float]:
+    """Return the seconds of each stage, and of the steps inside them, once their resources are held."""
+    timing = FULL_TIMING_S if mode == "full" else QUICK_TIMING_S
+    return {**_STAGE_S, **_WITHIN_S, "timing": timing}
+
+
+@dataclass(slots=True)
+class Conversation:
+    """The state of one evaluation with one judge."""
+
+    pool: Pool
+    judge: Judge
+    builds: Builds
+    work: Work
+    report: Report
+    qualified: Message | None = None
+    """What the judge measured of the task, if it did."""
+    endings: list[Ending] = field(default_factory=list["Ending"])
+    """Of the candidate's workers, in order."""
+    build_reused: bool = False
+    build_key: str = ""
+    """Of the candidate's build folder, once a worker was given."""
+    cpu_s: float = 0.0
+    queue_s: float = 0.0
+    lease_s: float = 0.0
+    stage: str = "intake"
+    overdue: str | None = None
+    """The stage whose limit passed without a word from the judge."""
+    spent_s: dict[str, float] = field(default_factory=dict[str, float])
+    scratches: list[str] = field(default_factory=list[str])
+    _stage_began: float = field(default_factory=time.monotonic)
+
+    async def hold(self, request: Message) -> Message:
+        """Send the request and serve the judge until it is done; returns its last message.
+
+        Cancelling it ends the candidate's workers; the judge survives if it answers at once.
+
+        Raises:
+            WorkerLost: the judge ended, broke the protocol, or missed a deadline.
+        """
+        try:
+            await self.judge.link.send(request)
+            return await self._until_done()
+        except ChannelClosed as error:
+            raise WorkerLost(self._lost(error)) from error
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True):
+                await self._withdraw(request)
+            raise
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._clear()
+
+    async def _until_done(self) -> Message:
+        self._enter_stage("intake", "")
+        while True:
+            message = await self._next()
+            if message is None:
+                return await self._overdue()
+            if message["op"] == "done":
+                self._enter_stage("report", "")
+                return message
+            await self._serve(message)
+
+    async def _next(self) -> Message | None:
+        """Return what the judge says next; None if it is overdue."""
+        with anyio.CancelScope(deadline=self._limit()):
+            return await self.judge.link.receive()
+        return None
+
+    async def _serve(self, message: Message) -> None:
+        match message["op"]:
+            case "stage":
+                self._enter_stage(str(message.get("stage")), str(message.get("detail") or ""))
+            case "need_worker":
+                await self._give_worker(message)
+            case "drop_worker":
+                await self._drop_worker(message)
+            case "need_lease":
+                await self._grant(message)
+            case "free_lease":
+                self._free()
+            case "qualified":
+                kept: object = message.get("qualification")
+                self.qualified = cast("Message", kept) if isinstance(kept, dict) else None
+            case op:
+                raise ChannelClosed(f"it said {op!r}, which is not in the protocol")
+
+    # --- what the judge asks for --------------------------------------------------------------------
+
+    async def _give_worker(self, message: Message) -> None:
+        role = "baseline" if message.get("role") == "baseline" else "candidate"
+        key = f"{self.work.task.sha256}:{message.get('key')}"
+        request = message.get("request")
+        try:
+            worker = await self.pool.take(touches_gpu=bool(message.get("gpu")))
+        except (OSError, EvaluatorError) as error:
+            await self._send({"op": "worker", "request": request, "error": str(error)})
+            return
+        self.judge.lent[worker.name] = Lent(worker, role, key)
+        reused = await self.builds.restore(role, key, worker.child.scratch)
+        if role == "candidate":
+            self.build_reused |= reused and not self.build_key
+            self.build_key = key
+        await self._hand_over(worker, request)
+
+    async def _hand_over(self, worker: Worker, request: object) -> None:
+        sandbox = self.pool.sandbox
+        seen = sandbox.scratch_seen(worker.child.scratch)
+        answer = {
+            "op": "worker",
+            "request": request,
+            "worker": worker.name,
+            "pid": worker.child.pid,
+            "level": sandbox.level,
+            "scratch": seen,
+        }
+        self.scratches += [seen, str(worker.child.scratch)]
+        await self.judge.link.send(answer, (worker.socket.fileno(),))
+        worker.socket.close()
+
+    async def _drop_worker(self, message: Message) -> None:
+        ending = await self._end(str(message.get("worker")))
+        answer: Message = {"op": "output", "request": message.get("request")}
+        if ending is not None:
+            answer |= {"stdout": ending.stdout, "stderr": ending.stderr}
+            answer |= {"exit": ending.exit, "cause": ending.cause}
+        await self._send(answer)
+
+    async def _end(self, name: str) -> Ending | None:
+        """End a worker, keep its build, and return what it printed."""
+        used = self.judge.lent.pop(name, None)
+        if used is None:
+            return None
+        child = used.worker.child
+        # A worker that ended by itself has an exit code of its own: let it be seen first.
+        with anyio.move_on_after(0.2):
+            await child.ended.wait()
+        await self.pool.drop(used.worker)
+        self.cpu_s += child.cpu_s
+        ending = child.ending()
+        if used.role == "candidate":
+            self.endings.append(ending)
+        await self.builds.keep(used.role, used.key, child.scratch)
+        await self.pool.discard(child)
+        return ending
+
+    async def _grant(self, message: Message) -> None:
+        lease = self.judge.lease
+        was_held = lease.held
+        self.queue_s += await lease.take()
+        if not was_held:
+            self.pool.measuring(on=True)
+        self._stage_began = time.monotonic()
+        await self._send({"op": "granted", "request": message.get("request")})
+
+    def _free(self) -> None:
+        lease = self.judge.lease
+        if lease.held:
+            before = lease.held_s
+            lease.free()
+            self.lease_s += lease.held_s - before
+            self.pool.measuring(on=False)
+
+    async def _send(self, message: Message) -> None:
+        await self.judge.link.send(message)
+
+    # --- stages and deadlines -----------------------------------------------------------------------
+
+    def _enter_stage(self, stage: str, detail: str) -> None:
+        now = time.monotonic()
+        self.spent_s[self.stage] = self.spent_s.get(self.stage, 0.0) + now - self._stage_began
+        self._stage_began = now
+        if stage in _STAGES:
+            self.stage = stage
+            self.report(cast("Stage", stage), detail)  # a member of Stage: just looked
+
+    def _limit(self) -> float:
+        """Return when the judge must have spoken, on the loop's clock."""
+        limit_s = deadlines(self.work.mode).get(self.stage, 60) + _GRACE_S
+        return anyio.current_time() + limit_s - (time.monotonic() - self._stage_began)
+
+    async def _overdue(self) -> Message:
+        """End what the judge waits for, and give it a moment to say so."""
+        self.overdue = self.stage
+        for used in list(self.judge.lent.values()):
+            await self.pool.drop(used.worker)
+        with anyio.move_on_after(_LAST_WORDS_S):
+            return await self._last_words()
+        raise WorkerLost(f"The judge did not end stage {self.stage} in time: try again.")
+
+    async def _last_words(self) -> Message:
+        while True:
+            message = await self.judge.link.receive()
+            if message["op"] == "done":
+                return message
+            await self._serve(message)
+
+    # --- ends ---------------------------------------------------------------------------------------
+
+    async def _withdraw(self, request: Message) -> None:
+        """Cancelled: end the workers and let the judge close the matter, or end the judge too."""
+        for used in list(self.judge.lent.values()):
+            await used.worker.child.kill()
+        with suppress(ChannelClosed), anyio.move_on_after(_LAST_WORDS_S):
+            await self._send({"op": "cancel", "id": request.get("id")})
+            await self._last_words()
+            return
+        await self.judge.child.kill()
+
+    async def _clear(self) -> None:
+        for name, used in list(self.judge.lent.items()):
+            if used.role == "candidate" or not used.worker.child.alive:
+                await self._end(name)
+            elif self.qualified is not None:
+                await self.builds.keep(used.role, used.key, used.worker.child.scratch)
+        self._free()
+
+    def _lost(self, error: Exception) -> str:
+        ending = self.judge.child.ending()
+        if ending.cause == "memory_limit":
+            return "The judge needed more memory than it may have: is the task too large?"
+        lines = [line for line in ending.stderr.splitlines() if line.strip()]
+        return f"The judge was lost ({lines[-1][:200] if lines else error}): try again."

@@ -1,0 +1,227 @@
+"""The executor of this box: finds the interpreter and the sandbox, keeps a pool per device, runs evaluations.
+
+Nothing is probed or started before the first evaluation, so that a server answers at once.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import time
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+import anyio.to_thread
+
+from mcp_server import intake, interpreter, machine, probes, qualify, verdicts
+from mcp_server.build import Builds
+from mcp_server.clean import Cleaner
+from mcp_server.errors import SandboxUnavailable, WorkerLost
+from mcp_server.evaluate import Conversation, deadlines
+from mcp_server.executor import Outcome, Place
+from mcp_server.folders import Workspace
+from mcp_server.pool import Pool, Programs
+from mcp_server.qualify import Key, Qualifications
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from anyio.abc import TaskGroup
+
+    from mcp_server.executor import Report, Work
+    from mcp_server.intake import Intake
+    from mcp_server.interpreter import Interpreter
+    from mcp_server.link import Message
+    from mcp_server.machine import Device
+    from mcp_server.pool import Judge
+    from mcp_server.sandbox import Wanted
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What the caller of the program chose."""
+
+    home: Path
+    python: str | None = None
+    sandbox: Wanted = "best-effort"
+    device: str = "auto"
+    programs: Programs = field(default_factory=Programs)
+
+
+@dataclass(slots=True)
+class _Room:
+    """One device's pool and how many evaluations it takes at once."""
+
+    pool: Pool
+    free: anyio.Semaphore
+    cleaner: Cleaner
+
+
+@dataclass(slots=True)
+class LocalExecutor:
+    """Evaluates on this machine; make it with `open_local`."""
+
+    setting: Setting
+    group: TaskGroup
+    """Owns every process."""
+    qualifications: Qualifications
+    _workspaces: list[Workspace]
+    """The one that was made, if any: whoever opened the executor removes it."""
+    _builds: Builds | None = None
+    _rooms: dict[str, _Room] = field(default_factory=dict[str, _Room])
+    _opening: anyio.Lock = field(default_factory=anyio.Lock)
+
+    async def places(self) -> list[Place]:
+        """Return the room on each device of this machine."""
+        python = await self._interpreter()
+        found = [*(machine.gpus() if python.cuda else []), machine.cpu()]
+        return [Place(socket.gethostname(), d.name, d.uuid, d.title, self._free(d)) for d in found]
+
+    def _free(self, device: Device) -> int:
+        room = self._rooms.get(device.name)
+        return room.free.value if room else parallel(device)
+
+    async def run(self, work: Work, report: Report) -> Outcome:
+        """Evaluate one candidate; cancelling it kills its workers.
+
+        Raises:
+            EvaluatorError: no such device, interpreter or sandbox.
+        """
+        began = time.monotonic()
+        report("intake", "")
+        read = intake.read(work.source)
+        if read.status is not None:
+            return verdicts.unread(work, read)
+        try:
+            room = await self._room(work.device)
+        except SandboxUnavailable as error:
+            return verdicts.lost(work, read, None, "sandbox_failed", str(error))
+        async with room.free:
+            queued = time.monotonic() - began
+            outcome = await self._evaluate(room, work, read, report)
+        outcome.verdict.wall_s = round(time.monotonic() - began, 3)
+        outcome.verdict.queue_s = round((outcome.verdict.queue_s or 0) + queued, 3)
+        return outcome
+
+    async def close(self) -> None:
+        """End every process."""
+        self.group.cancel_scope.cancel()
+
+    def forget(self, key: str) -> None:
+        """Remove what a candidate built."""
+        if self._builds is not None:
+            self._builds.forget(key)
+
+    # --- one evaluation -----------------------------------------------------------------------------
+
+    async def _evaluate(self, room: _Room, work: Work, read: Intake, report: Report) -> Outcome:
+        try:
+            judge = await room.pool.take_judge()
+        except WorkerLost as error:
+            return verdicts.lost(work, read, room.pool.sandbox, "sandbox_failed", str(error))
+        try:
+            return await self._converse(room, judge, work, read, report)
+        except WorkerLost as error:
+            await room.pool.end_judge(judge)
+            return verdicts.lost(work, read, room.pool.sandbox, "worker_lost", str(error))
+        finally:
+            with anyio.CancelScope(shield=True):
+                await room.pool.return_judge(judge)
+
+    async def _converse(
+        self, room: _Room, judge: Judge, work: Work, read: Intake, report: Report
+    ) -> Outcome:
+        assert self._builds is not None
+        talk = Conversation(room.pool, judge, self._builds, work, report)
+        key = self._key(room, judge, work)
+        said = await talk.hold(self._request(room, judge, work, self.qualifications.get(key)))
+        if talk.qualified is not None:
+            self.qualifications.put(key, talk.qualified)
+        return verdicts.decided(talk, said, read, room.cleaner)
+
+    def _request(
+        self, room: _Room, judge: Judge, work: Work, qualification: Message | None
+    ) -> Message:
+        path = Path("tasks", f"{work.task.sha256}.py")
+        kept = judge.child.scratch / path
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text(work.task.source, encoding="utf-8")
+        return {
+            "op": "evaluate",
+            "id": work.id,
+            "task_id": work.task.id,
+            "task_path": str(Path(room.pool.sandbox.scratch_seen(judge.child.scratch), path)),
+            "source": work.source,
+            "device": "cuda:0" if room.pool.sandbox.device.is_gpu else "cpu",
+            "precision": work.precision,
+            "tolerance": work.tolerance,
+            "beat": work.beat,
+            "mode": work.mode,
+            "stages": list(work.stages),
+            "qualification": qualification,
+            "deadlines": deadlines(work.mode),
+            "agent_task": work.task.by_agent,
+        }
+
+    def _key(self, room: _Room, judge: Judge, work: Work) -> Key:
+        hello = judge.hello
+        return Key(
+            task_sha256=work.task.sha256,
+            precision=work.precision,
+            tolerance=work.tolerance,
+            device_uuid=room.pool.sandbox.device.uuid,
+            torch=str(hello.get("torch")),
+            driver=str(hello.get("driver")),
+            threads=machine.threads(),
+            evaluator=qualify.evaluator_sha256(),
+        )
+
+    # --- what is found or started once --------------------------------------------------------------
+
+    async def _interpreter(self) -> Interpreter:
+        return await anyio.to_thread.run_sync(interpreter.find, self.setting.python)
+
+    async def _room(self, device: str) -> _Room:
+        async with self._opening:
+            python = await self._interpreter()
+            wanted = self.setting.device if device == "auto" else device
+            found = machine.resolve(wanted, python)
+            if found.name not in self._rooms:
+                self._rooms[found.name] = await self._open(python, found)
+            return self._rooms[found.name]
+
+    async def _open(self, python: Interpreter, device: Device) -> _Room:
+        if self._builds is None:
+            self._workspaces.append(Workspace())
+            self._builds = Builds(self._workspaces[0].path, self.setting.home)
+        sandbox = await probes.choose(self.setting.sandbox, python, device)
+        pool = Pool(sandbox, self._workspaces[0], self.setting.programs, _ready(device), self.group)
+        self.group.start_soon(pool.keep_filled)
+        return _Room(pool, anyio.Semaphore(parallel(device)), Cleaner(sandbox))
+
+
+def parallel(device: Device) -> int:
+    """Return how many evaluations a device takes at once: builds overlap, measurements do not."""
+    return max(1, min(4, machine.cores() // 4)) if device.is_gpu else max(1, machine.cores() // 8)
+
+
+def _ready(device: Device) -> int:
+    return min(4, parallel(device) + 1)
+
+
+@asynccontextmanager
+async def open_local(setting: Setting) -> AsyncGenerator[LocalExecutor]:
+    """Yield an executor on this machine; all its processes end with the block."""
+    workspaces: list[Workspace] = []
+    try:
+        async with anyio.create_task_group() as group:
+            yield LocalExecutor(setting, group, Qualifications(setting.home), workspaces)
+            group.cancel_scope.cancel()
+    finally:
+        for workspace in workspaces:
+            workspace.close()
