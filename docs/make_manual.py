@@ -1,0 +1,109 @@
+"""Writes the tables of docs/manual.md from the registries of the program, so that nothing can be missing.
+
+    python docs/make_manual.py [--check]
+
+Between `<!-- NAME -->` and `<!-- end NAME -->` stands generated text; the rest of the page is written by hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+from typing import cast
+
+from strategies import registry
+from workbench import arguments, config
+from workbench.actions import ACTS
+
+MANUAL = Path(__file__).parent / "manual.md"
+
+
+def main() -> None:
+    """Write the page, or with --check say whether it is current."""
+    text = MANUAL.read_text(encoding="utf-8")
+    fresh = filled(text)
+    if "--check" in sys.argv:
+        sys.exit(
+            0 if fresh == text else "docs/manual.md is not current: python docs/make_manual.py"
+        )
+    MANUAL.write_text(fresh, encoding="utf-8")
+
+
+def filled(text: str) -> str:
+    """Return the page with its generated parts made again."""
+    parts = {"commands": commands(), "keys": keys(), "settings": settings(), "search": search()}
+    for name, part in parts.items():
+        pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end {name} -->)", re.S)
+        text = pattern.sub(lambda found, part=part: f"{found[1]}{part}\n{found[2]}", text)
+    return text
+
+
+def commands() -> str:
+    """Return every command with its flags."""
+    return "\n\n".join(_command(command) for command in arguments.COMMANDS)
+
+
+def _command(command: arguments.Command) -> str:
+    parser = argparse.ArgumentParser(prog=f"pike {command.name}", add_help=False)
+    command.arguments(parser)
+    lines = [f"**`pike {command.name}`**: {command.says}.", ""]
+    rows = [row for row in _rows(parser) if row[0]]
+    if rows:
+        lines += ["| | |", "| --- | --- |", *(f"| `{flag}` | {says} |" for flag, says in rows)]
+    return "\n".join(lines)
+
+
+def _rows(parser: argparse.ArgumentParser, prefix: str = "") -> list[tuple[str, str]]:
+    rows: list[tuple[str, str]] = []
+    for action in parser._actions:  # pyright: ignore[reportPrivateUsage]
+        if isinstance(action, argparse._SubParsersAction):  # pyright: ignore[reportPrivateUsage]
+            acts = cast("dict[str, argparse.ArgumentParser]", action.choices)  # what it holds
+            for name, sub in acts.items():
+                rows.append((f"{prefix}{name} …", sub.description or ""))
+                rows += _rows(sub, f"{prefix}{name} ")
+        else:
+            rows.append((prefix + _flag(action), (action.help or "").replace("|", "\\|")))
+    return rows
+
+
+def _flag(action: argparse.Action) -> str:
+    metavar = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
+    name = ", ".join(action.option_strings)
+    takes = action.nargs != 0
+    return f"{name} {metavar}".replace("|", "\\|") if name and takes else name or metavar
+
+
+def keys() -> str:
+    """Return every key of the screens."""
+    lines = ["| key | act | where | does |", "| --- | --- | --- | --- |"]
+    for act in ACTS:
+        shown = act.shown.replace("|", "\\|")
+        lines.append(f"| `{shown}` | {act.label} (`{act.id}`) | {act.where} | {act.help} |")
+    return "\n".join(lines)
+
+
+def settings() -> str:
+    """Return every setting with its variable and default."""
+    lines = ["| setting | variable | default | meaning |", "| --- | --- | --- | --- |"]
+    for setting in config.SETTINGS:
+        default = "" if setting.default is None else str(setting.default)
+        words = f" ({', '.join(setting.words)})" if setting.words else ""
+        meaning = f"{setting.meaning}{words}"
+        lines.append(f"| `{setting.name}` | `{setting.variable}` | {default} | {meaning} |")
+    return "\n".join(lines)
+
+
+def search() -> str:
+    """Return the settings of each strategy, for `--set KEY=VALUE`."""
+    parts: list[str] = []
+    for name in registry.names():
+        rows = [f"| `{d.name}` | {d.default} | {d.meaning} |" for d in registry.describe(name)]
+        table = ["| key | default | meaning |", "| --- | --- | --- |", *rows]
+        parts.append("\n".join([f"**{name}**: {registry.says(name)}", "", *table]))
+    return "\n\n".join(parts)
+
+
+if __name__ == "__main__":
+    main()
