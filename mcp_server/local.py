@@ -108,6 +108,16 @@ class LocalExecutor:
         outcome.verdict.queue_s = round((outcome.verdict.queue_s or 0) + queued, 3)
         return outcome
 
+    async def check_device(self, device: str) -> Device:
+        """Return the device of a name, before anything is started.
+
+        Raises:
+            NoSuchDevice: it is not here.
+            NoInterpreter: judge and workers could not run.
+        """
+        python = await self._interpreter()
+        return machine.resolve(self.setting.device if device == "auto" else device, python)
+
     async def close(self) -> None:
         """End every process."""
         self.group.cancel_scope.cancel()
@@ -188,9 +198,8 @@ class LocalExecutor:
 
     async def _room(self, device: str) -> _Room:
         async with self._opening:
+            found = await self.check_device(device)
             python = await self._interpreter()
-            wanted = self.setting.device if device == "auto" else device
-            found = machine.resolve(wanted, python)
             if found.name not in self._rooms:
                 self._rooms[found.name] = await self._open(python, found)
             return self._rooms[found.name]

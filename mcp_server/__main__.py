@@ -1,0 +1,119 @@
+"""`python -m mcp_server`: the evaluator as a server and as plain commands; data on stdout, talk on stderr."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+
+from mcp_server.errors import EvaluatorError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mcp_server.local import Setting
+
+_SANDBOXES = ("strict", "best-effort", "bwrap", "process")
+
+
+def home() -> Path:
+    """Return the state folder: `$PIKE_HOME`, else the platform's folder for user data."""
+    named = os.environ.get("PIKE_HOME")
+    if named:
+        return Path(named).expanduser()
+    import platformdirs  # most starts name the folder
+
+    return Path(platformdirs.user_data_dir("pike", appauthor=False))
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command line's grammar."""
+    top = argparse.ArgumentParser(prog="python -m mcp_server", description=__doc__)
+    commands = top.add_subparsers(dest="command")
+    serve = commands.add_parser("serve", help="MCP over stdio (the default)")
+    serve.add_argument("--engine", action="store_true", help="offer evaluate_kernel")
+    evaluate = commands.add_parser("evaluate", help="verdicts on candidates, as JSON")
+    evaluate.add_argument("task", help="SUITE/NAME or a KernelBench-format file")
+    evaluate.add_argument("candidates", nargs="+", help="files with class ModelNew")
+    evaluate.add_argument("--precision", choices=("fp32", "tf32", "half"), default="half")
+    evaluate.add_argument("--tolerance", choices=("budget", "paper"), default="budget")
+    tasks = commands.add_parser("tasks", help="the tasks")
+    tasks.add_argument("--add", metavar="FILE", help="keep a file as local/STEM-SHA8")
+    doctor = commands.add_parser("doctor", help="what this machine has")
+    selftest = commands.add_parser("selftest", help="known cheats and honest oddities, run here")
+    selftest.add_argument("ids", nargs="*", help="only these cases")
+    for command in (serve, evaluate, doctor, selftest):
+        _placing(command)
+    for command in (evaluate, tasks, doctor, selftest):
+        command.add_argument("--json", action="store_true", help="JSON on stdout")
+    return top
+
+
+def _placing(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
+    command.add_argument("--sandbox", choices=_SANDBOXES, default="best-effort")
+    command.add_argument("--python", metavar="ENV", help="the environment of judge and workers")
+
+
+def setting(arguments: argparse.Namespace) -> Setting:
+    """Return what the flags choose."""
+    from mcp_server.local import Setting
+
+    return Setting(
+        home=home(),
+        python=arguments.python,
+        sandbox=arguments.sandbox,
+        device=arguments.device,
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run one command and return its exit code."""
+    match arguments.command:
+        case "serve":
+            from mcp_server.app import serve_stdio
+
+            chosen = setting(arguments)
+            anyio.run(lambda: serve_stdio(chosen, engine=arguments.engine))
+            return 0
+        case "tasks":
+            from mcp_server import listing_command
+
+            return listing_command.tasks(home(), arguments.add, as_json=arguments.json)
+        case "doctor":
+            from mcp_server import doctor
+
+            return doctor.main(setting(arguments), as_json=arguments.json)
+        case "evaluate":
+            from mcp_server import evaluate_command
+
+            return evaluate_command.main(setting(arguments), arguments)
+        case _:
+            from mcp_server.selftest import runner
+
+            return runner.main(setting(arguments), arguments.ids, as_json=arguments.json)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Parse, run, and say what went wrong in one line."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if not words or (words[0].startswith("-") and words[0] not in ("-h", "--help")):
+        words.insert(0, "serve")
+    arguments = parser().parse_args(words)
+    logging.basicConfig(level="WARNING", stream=sys.stderr, format="%(name)s: %(message)s")
+    try:
+        return run(arguments)
+    except EvaluatorError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

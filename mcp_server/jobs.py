@@ -1,0 +1,200 @@
+"""Long calls as jobs: started, waited for, cancelled; they outlive the call, and end with the server.
+
+```
+queued ──▶ running ──▶ done
+   │           └─────▶ cancelled
+   ├─────────────────▶ cancelled
+   └─────────────────▶ expired      nobody asked for 300 s
+```
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+import anyio
+import anyio.abc
+
+from mcp_server.artifacts import KEPT_S, new_id
+from mcp_server.contract import EngineResult, JobState, Status
+from mcp_server.errors import EvaluatorError, QueueFull, UnknownId
+
+log = logging.getLogger(__name__)
+
+_JOB_LIMIT_S = 1200.0
+_UNASKED_LIMIT_S = 300.0
+
+Act = Callable[["Job"], Awaitable[EngineResult]]
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """How many jobs a caller may have."""
+
+    running: int = 2
+    queued: int = 8
+
+
+@dataclass(slots=True)
+class Job:
+    """One long call."""
+
+    id: str
+    caller: str
+    whole: bool
+    """Whether its result is shown in full view."""
+    act: Act
+    started_s: float
+    asked_s: float
+    state: JobState = "queued"
+    stage: str = ""
+    detail: str = ""
+    result: EngineResult | None = None
+    problem: str | None = None
+    """What the caller did wrong, found out while it ran."""
+    ended_s: float | None = None
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    changed: anyio.Event = field(default_factory=anyio.Event)
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more will happen."""
+        return self.state not in ("queued", "running")
+
+    def note(self, stage: str, detail: str = "") -> None:
+        """Tell those who wait that a stage began."""
+        self.stage, self.detail = stage, detail
+        self._tell()
+
+    def become(self, state: JobState) -> None:
+        """Change the state, and tell those who wait."""
+        self.state = state
+        self._tell()
+
+    def _tell(self) -> None:
+        self.changed.set()
+        self.changed = anyio.Event()
+
+    def answer(self) -> EngineResult:
+        """Return its result, or what can be said before there is one."""
+        if self.result is not None:
+            return self.result
+        pending = {"job_id": self.id, "state": self.state, "ok": False if self.over else None}
+        return EngineResult.model_validate({**pending, "stage": self.stage or None})
+
+
+@dataclass(slots=True)
+class Jobs:
+    """The jobs of one server, in its task group."""
+
+    group: anyio.abc.TaskGroup
+    allowance: Allowance = field(default_factory=Allowance)
+    clock: Callable[[], float] = time.monotonic
+    _jobs: dict[str, Job] = field(default_factory=dict[str, Job])
+    _running: dict[str, anyio.Semaphore] = field(default_factory=dict[str, anyio.Semaphore])
+
+    def start(self, caller: str, act: Act, *, whole: bool = False) -> Job:
+        """Queue a job; it runs as soon as its caller has room.
+
+        Raises:
+            QueueFull: the caller has too many waiting.
+        """
+        mine = [j for j in self._jobs.values() if j.caller == caller and j.state == "queued"]
+        if len(mine) >= self.allowance.queued:
+            raise QueueFull(
+                f"You have {len(mine)} jobs queued, which is the most: wait_job for one, or cancel_job."
+            )
+        now = self.clock()
+        job = Job(new_id("job"), caller, whole, act, now, now)
+        self._jobs[job.id] = job
+        self.group.start_soon(self._run, job)
+        return job
+
+    def get(self, caller: str, job_id: str) -> Job:
+        """Return a caller's job.
+
+        Raises:
+            UnknownId: it has none of this id.
+        """
+        job = self._jobs.get(job_id)
+        if job is None or job.caller != caller:
+            raise UnknownId(f"There is no job {job_id!r}: jobs last an hour, start it again.")
+        job.asked_s = self.clock()
+        return job
+
+    def cancel(self, job: Job) -> None:
+        """Cancel a job that is not over; it is over at once, and its processes soon."""
+        if not job.over:
+            self._end(job, "cancelled")
+            job.scope.cancel()
+
+    async def wait(self, job: Job, seconds: float, told: Callable[[], Awaitable[None]]) -> None:
+        """Wait until a job is over or the time has passed, telling of stages and every 5 s."""
+        with anyio.move_on_after(seconds):
+            while not job.over:
+                changed = job.changed
+                with anyio.move_on_after(5):
+                    await changed.wait()
+                job.asked_s = self.clock()
+                await told()
+
+    def expire(self) -> None:
+        """End what nobody asks about, and forget what is old."""
+        now = self.clock()
+        for job in list(self._jobs.values()):
+            if job.state == "queued" and now - job.asked_s > _UNASKED_LIMIT_S:
+                self._end(job, "expired")
+                job.scope.cancel()
+            elif job.ended_s is not None and now - job.ended_s > KEPT_S:
+                del self._jobs[job.id]
+
+    async def keep_expiring(self) -> None:
+        """Expire for ever."""
+        while True:
+            await anyio.sleep(10)
+            self.expire()
+
+    async def _run(self, job: Job) -> None:
+        room = self._running.setdefault(job.caller, anyio.Semaphore(self.allowance.running))
+        with job.scope:
+            async with room:
+                job.become("running")
+                await self._act(job)
+        if not job.over:
+            self._end(job, "cancelled")
+
+    async def _act(self, job: Job) -> None:
+        try:
+            with anyio.move_on_after(_JOB_LIMIT_S) as limit:
+                job.result = await job.act(job)
+            if limit.cancelled_caught:
+                job.result = _overdue(job)
+        except EvaluatorError as error:
+            job.problem = str(error)
+        except Exception:
+            log.exception("job %s failed", job.id)
+            job.result = _failed(job)
+        self._end(job, "done")
+
+    def _end(self, job: Job, state: JobState) -> None:
+        if job.over:
+            return
+        job.ended_s = self.clock()
+        job.become(state)
+
+
+def _overdue(job: Job) -> EngineResult:
+    cause = f"The job did not end within {_JOB_LIMIT_S:.0f} s."
+    facts = {"job_id": job.id, "ok": False, "status": Status.TIMEOUT, "code": "stage"}
+    return EngineResult.model_validate({**facts, "cause": cause})
+
+
+def _failed(job: Job) -> EngineResult:
+    cause = (
+        "The evaluator failed; the candidate is not at fault: see the server's log, and try again."
+    )
+    facts = {"job_id": job.id, "ok": False, "status": Status.INFRA_ERROR, "code": "worker_lost"}
+    return EngineResult.model_validate({**facts, "cause": cause})

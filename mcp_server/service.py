@@ -1,0 +1,170 @@
+"""What the tools ask of the evaluator: tasks, candidates, and verdicts as results with what was kept beside them."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import anyio
+
+from mcp_server import build, clean
+from mcp_server.artifacts import KEPT_S, Artifacts, new_id
+from mcp_server.contract import EngineResult, Status
+from mcp_server.errors import UnknownId
+from mcp_server.executor import Work
+from mcp_server.jobs import Allowance, Jobs
+from mcp_server.local import LocalExecutor, Setting, open_local
+from mcp_server.tasks import Task, Tasks
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from mcp_server.contract import Precision, Tolerance
+    from mcp_server.executor import Outcome, WantedStage
+    from mcp_server.jobs import Job
+
+_BUILD: tuple[WantedStage, ...] = ("build",)
+_CHECK: tuple[WantedStage, ...] = ("build", "correctness")
+_TIME: tuple[WantedStage, ...] = ("build", "correctness", "timing")
+_ALL: tuple[WantedStage, ...] = ("build", "correctness", "timing", "confirm")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A source that travelled once; later calls name it by its id."""
+
+    id: str
+    caller: str
+    task: Task
+    source: str
+    device: str
+    since: float
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """How the engine wants an attempt evaluated."""
+
+    precision: Precision = "half"
+    tolerance: Tolerance = "budget"
+    beat: float | None = None
+    attempt_id: str | None = None
+
+
+@dataclass(slots=True)
+class Service:
+    """The evaluator behind one server; make it with `open_service`."""
+
+    tasks: Tasks
+    executor: LocalExecutor
+    jobs: Jobs
+    artifacts: Artifacts = field(default_factory=Artifacts)
+    _candidates: dict[str, Candidate] = field(default_factory=dict[str, Candidate])
+
+    async def admit(self, caller: str, task_id: str, source: str, device: str) -> Candidate:
+        """Take a candidate in, before anything is started.
+
+        Raises:
+            UnknownTask: there is no such task.
+            NoSuchDevice: the device is not here.
+            NoInterpreter: judge and workers could not run.
+        """
+        task = self.tasks.get(task_id)
+        await self.executor.check_device(device)
+        self._forget_old()
+        candidate = Candidate(new_id("cand"), caller, task, source, device, time.monotonic())
+        self._candidates[candidate.id] = candidate
+        return candidate
+
+    def candidate(self, caller: str, candidate_id: str) -> Candidate:
+        """Return a caller's candidate.
+
+        Raises:
+            UnknownId: it has none of this id.
+        """
+        found = self._candidates.get(candidate_id)
+        if found is None or found.caller != caller:
+            raise UnknownId(
+                f"There is no candidate {candidate_id!r}: call compile_kernel with its source again."
+            )
+        return found
+
+    def compile(self, candidate: Candidate) -> Job:
+        """Start a build."""
+        return self._start(candidate, _BUILD)
+
+    def check(self, candidate: Candidate) -> Job:
+        """Start a build and a comparison with the original."""
+        return self._start(candidate, _CHECK)
+
+    def benchmark(self, candidate: Candidate) -> Job:
+        """Start a build, a comparison and a measurement."""
+        return self._start(candidate, _TIME)
+
+    def evaluate(self, candidate: Candidate, wish: Wish) -> Job:
+        """Start all stages as one job, shown whole."""
+        return self._start(candidate, _ALL, wish, whole=True)
+
+    def _start(
+        self,
+        candidate: Candidate,
+        stages: tuple[WantedStage, ...],
+        wish: Wish | None = None,
+        *,
+        whole: bool = False,
+    ) -> Job:
+        chosen = wish or Wish()
+
+        async def act(job: Job) -> EngineResult:
+            work = Work(
+                id=job.id,
+                task=candidate.task,
+                source=candidate.source,
+                device=candidate.device,
+                precision=chosen.precision,
+                tolerance=chosen.tolerance,
+                beat=chosen.beat,
+                stages=stages,
+                attempt_id=chosen.attempt_id,
+            )
+            outcome = await self.executor.run(work, job.note)
+            return self._result(candidate, outcome)
+
+        return self.jobs.start(candidate.caller, act, whole=whole)
+
+    def _result(self, candidate: Candidate, outcome: Outcome) -> EngineResult:
+        verdict = outcome.verdict
+        keep = self.artifacts.keep
+        evidence = json.dumps(outcome.evidence, indent=1) if outcome.evidence else ""
+        kept = {
+            "build_log_id": keep(candidate.caller, "log", outcome.build_log),
+            "output_id": keep(candidate.caller, "out", outcome.output),
+            "evidence_id": keep(candidate.caller, "evi", clean.printable(evidence)),
+        }
+        envelope = {
+            "state": "done",
+            "ok": verdict.status is Status.OK,
+            "candidate_id": candidate.id,
+            "advice": build.advice(candidate.source, verdict.build_s),
+        }
+        return EngineResult.model_validate({**verdict.model_dump(), **envelope, **kept})
+
+    def _forget_old(self) -> None:
+        now = time.monotonic()
+        for old in [c for c in self._candidates.values() if now - c.since > KEPT_S]:
+            del self._candidates[old.id]
+
+
+@asynccontextmanager
+async def open_service(
+    setting: Setting, allowance: Allowance | None = None
+) -> AsyncGenerator[Service]:
+    """Yield the evaluator; its jobs and processes end with the block."""
+    async with open_local(setting) as executor, anyio.create_task_group() as group:
+        jobs = Jobs(group, allowance or Allowance())
+        group.start_soon(jobs.keep_expiring)
+        yield Service(Tasks(setting.home), executor, jobs)
+        group.cancel_scope.cancel()
