@@ -44,6 +44,6 @@ class TemplateRefused(StrategyError):
 
 
 def hint(word: str, known: Iterable[str]) -> str:
-    """Return `; did you mean 'nearest'?`, or nothing when no known word is close."""
+    """Return the end of a sentence: `; did you mean 'nearest'?`, or `.` when none is close."""
     near = get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return f"; did you mean '{near[0]}'?" if near else ""
+    return f"; did you mean '{near[0]}'?" if near else "."

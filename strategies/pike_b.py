@@ -188,7 +188,7 @@ def _state(version: int, dumped: JsonMap) -> State:
     found = dumped.get("version")
     if found != version:
         message = f"This search was saved by version {found} of pike-b; here is version {version}."
-        raise StateRefused(f"{message} Resume it with the newer workbench.")
+        raise StateRefused(f"{message} Resume it with the workbench that saved it.")
     try:
         return State(
             seed=dumped["seed"],
