@@ -1,0 +1,26 @@
+# id: K14
+# kind: global numerics meant to change the reference
+# task: starter/softmax
+# expect: ok
+# needs: cpu
+import torch
+import torch.nn as nn
+
+torch.set_float32_matmul_precision("medium")
+torch.set_flush_denormal(True)
+torch.backends.mkldnn.enabled = False
+
+
+class ModelNew(nn.Module):
+    def __init__(self, columns, cap):
+        super().__init__()
+        self.cap = cap
+        self.scale = nn.Parameter(1.0 + 0.2 * torch.randn(columns))
+        self.bias = nn.Parameter(0.5 * torch.randn(columns))
+
+    def right(self, x):
+        logits = self.cap * torch.tanh((x * self.scale + self.bias) / self.cap)
+        return torch.softmax(logits, dim=-1)
+
+    def forward(self, x):
+        return self.right(x)

@@ -1,0 +1,26 @@
+# id: K18
+# kind: downloads
+# task: starter/softmax
+# expect: compile_error/import_failed
+# needs: cpu
+import socket
+
+import torch
+import torch.nn as nn
+
+socket.create_connection(("192.0.2.1", 443), timeout=2).close()
+
+
+class ModelNew(nn.Module):
+    def __init__(self, columns, cap):
+        super().__init__()
+        self.cap = cap
+        self.scale = nn.Parameter(1.0 + 0.2 * torch.randn(columns))
+        self.bias = nn.Parameter(0.5 * torch.randn(columns))
+
+    def right(self, x):
+        logits = self.cap * torch.tanh((x * self.scale + self.bias) / self.cap)
+        return torch.softmax(logits, dim=-1)
+
+    def forward(self, x):
+        return self.right(x)

@@ -1,0 +1,22 @@
+# id: K37
+# kind: a shape that broadcasts
+# task: starter/softmax
+# expect: wrong_result/shape
+# needs: cpu
+import torch
+import torch.nn as nn
+
+
+class ModelNew(nn.Module):
+    def __init__(self, columns, cap):
+        super().__init__()
+        self.cap = cap
+        self.scale = nn.Parameter(1.0 + 0.2 * torch.randn(columns))
+        self.bias = nn.Parameter(0.5 * torch.randn(columns))
+
+    def right(self, x):
+        logits = self.cap * torch.tanh((x * self.scale + self.bias) / self.cap)
+        return torch.softmax(logits, dim=-1)
+
+    def forward(self, x):
+        return self.right(x)[:1]

@@ -1,0 +1,25 @@
+# id: K46
+# kind: one output buffer for all calls
+# task: starter/softmax
+# expect: rejected/aliased_output
+# needs: cpu
+import torch
+import torch.nn as nn
+
+
+class ModelNew(nn.Module):
+    def __init__(self, columns, cap):
+        super().__init__()
+        self.cap = cap
+        self.scale = nn.Parameter(1.0 + 0.2 * torch.randn(columns))
+        self.bias = nn.Parameter(0.5 * torch.randn(columns))
+        self.out = None
+
+    def right(self, x):
+        logits = self.cap * torch.tanh((x * self.scale + self.bias) / self.cap)
+        return torch.softmax(logits, dim=-1)
+
+    def forward(self, x):
+        if self.out is None:
+            self.out = torch.empty_like(x)
+        return self.out.copy_(self.right(x))

@@ -1,0 +1,23 @@
+# id: K52
+# kind: work in the constructor
+# task: starter/softmax
+# expect: ok
+# needs: cpu
+import torch
+import torch.nn as nn
+
+
+class ModelNew(nn.Module):
+    def __init__(self, columns, cap):
+        super().__init__()
+        self.cap = cap
+        self.scale = nn.Parameter(1.0 + 0.2 * torch.randn(columns))
+        self.bias = nn.Parameter(0.5 * torch.randn(columns))
+        self.table = torch.linspace(-40.0, 40.0, 1 << 16).exp()
+
+    def right(self, x):
+        logits = self.cap * torch.tanh((x * self.scale + self.bias) / self.cap)
+        return torch.softmax(logits, dim=-1)
+
+    def forward(self, x):
+        return self.right(x)
