@@ -1,0 +1,138 @@
+"""Every act a person can do on a screen, once: key, label, help, where. Footer, help and palette are made from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from textual.binding import Binding
+
+
+class Where(StrEnum):
+    """Where an act is at hand."""
+
+    EVERYWHERE = "everywhere"
+    SESSIONS = "session list"
+    LIVE = "live session"
+    ROWS = "in a list"
+    TEXT = "in a text"
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One row of the registry."""
+
+    id: str
+    """Stable; users remap by it. The method that does it is `action_` and this, with `_` for `.`."""
+    key: str
+    """Keys as Textual names them, separated by commas."""
+    shown: str
+    """The keys as people write them."""
+    label: str
+    help: str
+    where: Where
+    group: str = "view"
+    """`session`, `attempt` or `view`: its prefix in the palette."""
+    footer: int = 0
+    """Its place at the foot of the screen, the most useful first; 0 for none."""
+
+    @property
+    def method(self) -> str:
+        """The name of the action."""
+        return self.id.split(".", 1)[1].replace("-", "_")
+
+
+_S, _A, _V = "session", "attempt", "view"
+_LIST, _LIVE, _ROWS, _TEXT = Where.SESSIONS, Where.LIVE, Where.ROWS, Where.TEXT
+
+ACTS: tuple[Act, ...] = (
+    Act("list.open", "enter", "enter", "Open", "watch the session", _LIST, _S, 1),
+    Act("list.pause", "p", "p", "Pause", "pause or resume the session; revives a dead engine", _LIST, _S, 2),
+    Act("list.stop", "x", "x", "Stop", "pause it, then end its engine; asks first", _LIST, _S, 3),
+    Act("list.filter", "slash", "/", "Filter", "show only the sessions whose row holds these words", _LIST, _V, 4),
+    Act("list.copy", "y", "y", "Copy", "copy the session's name", _LIST, _S),
+    Act("list.back", "escape", "esc", "Back", "drop the filter", _LIST, _V),
+    Act("list.leave", "q", "q", "Leave", "leave; searches go on without this window", _LIST, _V, 5),
+    Act("live.pause", "p", "p", "Pause", "pause or resume; what is in flight finishes. Revives a dead engine", _LIVE, _S, 1),
+    Act("live.pause-now", "P", "P", "Pause now", "pause and cancel evaluations; paid queries are kept", _LIVE, _S),
+    Act("live.stop", "x", "x", "Stop", "pause, then end the engine; asks first", _LIVE, _S),
+    Act("live.steer", "s", "s", "Steer", "guide the search with your own words; edit or withdraw what waits", _LIVE, _S, 2),
+    Act("live.withdraw", "z", "z", "Withdraw", "withdraw the last steer still waiting or in force", _LIVE, _S),
+    Act("live.ban", "X", "X", "Ban", "no new parent or inspiration from this attempt and what descends from it; asks", _LIVE, _A),
+    Act("live.open", "enter", "enter", "Open", "show the attempt in the detail pane", _LIVE, _A, 3),
+    Act("live.filter", "slash", "/", "Filter", "correct, !suspect, >1.5x, by:EFA, lineage:003, words; in a text: search", _LIVE, _V, 4),
+    Act("live.copy", "y", "y", "Copy", "copy the attempt's id", _LIVE, _A),
+    Act("live.copy-content", "Y", "Y", "Copy text", "copy what the detail pane shows, without gutters", _LIVE, _A),
+    Act("live.write", "E", "E", "Write", "write the candidate to a file in the current folder", _LIVE, _A),
+    Act("live.chart", "v", "v", "Chart", "best so far, full screen; again to go back", _LIVE, _V, 6),
+    Act("live.axis", "u", "u", "Axis", "the chart over queries, money or time", _LIVE, _V),
+    Act("live.follow", "t", "t", "Follow", "keep the cursor on the newest attempt, or stop that", _LIVE, _V),
+    Act("live.tab-before", "left_square_bracket", "[", "Tab left", "the tab before", _LIVE, _V),
+    Act("live.tab-after", "right_square_bracket", "]", "Tab", "the next tab: Diff, Code, Prompt, Verdict, Log", _LIVE, _V, 5),
+    Act("live.base", "b", "b", "Diff base", "the diff against the parent, the best or the original", _LIVE, _V),
+    Act("live.pane-1", "1", "1", "Lineages", "the lineages", _LIVE, _V),
+    Act("live.pane-2", "2", "2", "Attempts", "the attempts", _LIVE, _V),
+    Act("live.pane-3", "3", "3", "Detail", "the detail pane", _LIVE, _V),
+    Act("live.pane-4", "4", "4", "Agents", "the agents", _LIVE, _V),
+    Act("live.next-pane", "tab", "tab", "Next pane", "the next pane", _LIVE, _V),
+    Act("live.back", "escape", "esc", "Back", "one level back: the list of attempts, then the sessions", _LIVE, _V),
+    Act("live.leave", "q,ctrl+c", "q", "Leave", "leave this window; the search goes on", _LIVE, _S),
+    Act("rows.cursor-down", "j,down", "j ↓", "Down", "one row down", _ROWS),
+    Act("rows.cursor-up", "k,up", "k ↑", "Up", "one row up", _ROWS),
+    Act("rows.cursor-first", "g,home", "g", "First", "the first row", _ROWS),
+    Act("rows.cursor-last", "G,end", "G", "Last", "the last row", _ROWS),
+    Act("rows.half-down", "ctrl+d", "ctrl+d", "Half page down", "half a page down", _ROWS),
+    Act("rows.half-up", "ctrl+u", "ctrl+u", "Half page up", "half a page up", _ROWS),
+    Act("rows.page-down", "pagedown", "pgdn", "Page down", "a page down", _ROWS),
+    Act("rows.page-up", "pageup", "pgup", "Page up", "a page up", _ROWS),
+    Act("rows.open-row", "enter", "enter", "Open", "open the row", _ROWS),
+    Act("rows.unfold", "l,right", "l →", "Unfold", "unfold a lineage", _ROWS),
+    Act("rows.fold", "h,left", "h ←", "Fold", "fold a lineage", _ROWS),
+    Act("text.line-down", "j,down", "j ↓", "Down", "one line down", _TEXT),
+    Act("text.line-up", "k,up", "k ↑", "Up", "one line up", _TEXT),
+    Act("text.text-first", "g,home", "g", "Start", "the start", _TEXT),
+    Act("text.text-last", "G,end", "G", "End", "the end", _TEXT),
+    Act("text.half-down", "ctrl+d", "ctrl+d", "Half page down", "half a page down", _TEXT),
+    Act("text.half-up", "ctrl+u", "ctrl+u", "Half page up", "half a page up", _TEXT),
+    Act("text.page-down", "pagedown,space", "space", "Page down", "a page down", _TEXT),
+    Act("text.page-up", "pageup", "pgup", "Page up", "a page up", _TEXT),
+    Act("text.scroll-right", "l,right", "l →", "Right", "scroll sideways", _TEXT),
+    Act("text.scroll-left", "h,left", "h ←", "Left", "scroll sideways", _TEXT),
+    Act("text.next-stop", "n", "n", "Next", "the next hunk, section or match", _TEXT),
+    Act("text.previous-stop", "N", "N", "Previous", "the hunk, section or match before", _TEXT),
+    Act("app.help", "question_mark", "?", "Help", "this page", Where.EVERYWHERE, _V, 7),
+    Act("app.palette", "ctrl+p", "ctrl+p", "Palette", "every act by name", Where.EVERYWHERE, _V),
+    Act("app.suspend", "ctrl+z", "ctrl+z", "Suspend", "suspend this viewer only", Where.EVERYWHERE, _V),
+    Act("app.leave-now", "ctrl+q", "ctrl+q", "Leave at once", "leave without a dialog; searches go on", Where.EVERYWHERE, _V),
+)  # fmt: skip
+
+
+def acts(where: Where) -> list[Act]:
+    """Return the acts at hand there, in the registry's order."""
+    return [act for act in ACTS if act.where is where]
+
+
+def bindings(where: Where) -> list[Binding]:
+    """Return Textual's bindings for these acts."""
+    return [
+        Binding(
+            act.key,
+            act.method,
+            act.label,
+            show=False,
+            id=act.id,
+            priority=act.id == "app.leave-now",
+        )
+        for act in acts(where)
+    ]
+
+
+def footer(where: Where) -> list[Act]:
+    """Return the acts at the foot of a screen, the most useful first; seven at most."""
+    found = [act for act in ACTS if act.footer and act.where in (where, Where.EVERYWHERE)]
+    return sorted(found, key=lambda act: act.footer)[:7]
+
+
+def by_id(act_id: str) -> Act:
+    """Return the act of that id."""
+    return next(act for act in ACTS if act.id == act_id)

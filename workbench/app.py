@@ -1,0 +1,144 @@
+"""The application: screens, themes, help and palette. A viewer: it may vanish at any moment without harm."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import App
+
+from sessions.folder import SessionFolder, sessions_root
+from workbench import theme
+from workbench.actions import Where, bindings
+from workbench.glyphs import is_unicode
+from workbench.plain import inert_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from textual.screen import Screen
+
+DUMB = "this terminal (TERM=dumb) cannot show screens; use: pike run --plain, pike tail SESSION --follow"
+
+
+class PikeApp(App[int]):
+    """Opens on one session, or on the list of all."""
+
+    CSS_PATH: ClassVar = ["styles/tones.tcss", "styles/live.tcss", "styles/session_list.tcss"]
+    TITLE = "pike"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS = bindings(Where.EVERYWHERE)
+    NOTIFICATION_TIMEOUT = 5
+    HORIZONTAL_BREAKPOINTS: ClassVar = [
+        (0, "-tiny-w"),
+        (60, "-narrow"),
+        (100, "-medium"),
+        (140, "-wide"),
+    ]
+    VERTICAL_BREAKPOINTS: ClassVar = [(0, "-tiny-h"), (16, "-short"), (34, "-tall")]
+
+    def __init__(
+        self,
+        folder: SessionFolder | None,
+        *,
+        under: Path | None = None,
+        now: Callable[[], float] = time.time,
+        unicode: bool = True,
+        wanted_theme: str = "",
+    ) -> None:
+        super().__init__()
+        self.now = now
+        self._folder = folder
+        self._under = under or (folder.path.parent if folder else sessions_root())
+        self._wanted_theme = wanted_theme
+        self.set_class(not unicode, "-ascii")
+        self.animation_level = "none"
+        for one in theme.THEMES:
+            self.register_theme(one)
+        self.theme = theme.choose(os.environ, wanted_theme)
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Return our design tokens, for a theme without them."""
+        return theme.defaults()
+
+    def get_default_screen(self) -> Screen[None]:
+        """Return the first screen: nothing else is painted before it."""
+        return self._live(self._folder) if self._folder else self._sessions()
+
+    def show_live(self, folder: SessionFolder) -> None:
+        """Open a session over the list."""
+        self.push_screen(self._live(folder))
+
+    def show_sessions(self) -> None:
+        """Go back to the list; open it if the application began on a session."""
+        from workbench.screens.session_list import SessionListScreen
+
+        below = self.screen_stack[-2] if len(self.screen_stack) > 1 else None
+        if isinstance(below, SessionListScreen):
+            self.pop_screen()
+        else:
+            self.switch_screen(self._sessions())
+
+    def _live(self, folder: SessionFolder) -> Screen[None]:
+        from workbench.screens.live import LiveScreen
+
+        return LiveScreen(folder)
+
+    def _sessions(self) -> Screen[None]:
+        from workbench.screens.session_list import SessionListScreen
+
+        return SessionListScreen(self._under)
+
+    def tell(self, what: str) -> None:
+        """Say for a few seconds that something happened; never the only word about a failure."""
+        self.notify(inert_line(what, 300), markup=False)
+
+    def copy_text(self, text: str, name: str) -> None:
+        """Copy a text and say where it went."""
+        from workbench.clipboard import copy
+
+        told = copy(text, self.copy_to_clipboard, os.environ)
+        self.tell(f"{name}: {told}")
+
+    def action_help(self) -> None:
+        """Show the keys of this screen."""
+        from workbench.screens.help import HelpScreen
+
+        where = getattr(self.screen, "WHERE", None)
+        if isinstance(where, Where):
+            self.push_screen(HelpScreen(where))
+
+    def action_palette(self) -> None:
+        """Show every act by name."""
+        from textual.command import CommandPalette
+
+        from workbench.palette import ActProvider
+
+        if not CommandPalette.is_open(self):
+            self.push_screen(
+                CommandPalette(providers=[ActProvider], placeholder="an act by name", id="palette")
+            )
+
+    def action_suspend(self) -> None:
+        """Suspend this viewer; searches go on."""
+        self.action_suspend_process()
+
+    def action_leave_now(self) -> None:
+        """Leave without a question."""
+        self.exit(0)
+
+    def on_mount(self) -> None:
+        """Name the window."""
+        self.sub_title = self._folder.name if self._folder else ""
+
+
+def run(folder: SessionFolder | None) -> int:
+    """Show a session, or the list of all; return the exit code."""
+    if os.environ.get("TERM") == "dumb":
+        sys.stderr.write(f"pike: {DUMB}\n")
+        return 2
+    app = PikeApp(folder, unicode=is_unicode())
+    return app.run() or 0

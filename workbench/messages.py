@@ -1,0 +1,90 @@
+"""The Textual messages by which widgets tell screens what a person did, and workers what they found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
+
+    from sessions.model import State
+    from workbench.widgets.detail import Wanted
+    from workbench.widgets.document import Document
+    from workbench.widgets.session_rows import SessionRow
+
+
+class CursorMoved(Message):
+    """The cursor of a list stands on another row."""
+
+    def __init__(self, source: Widget, key: str) -> None:
+        super().__init__()
+        self.source = source
+        self.key = key
+
+
+class RowOpened(Message):
+    """A row was opened, by enter or by the mouse."""
+
+    def __init__(self, source: Widget, key: str) -> None:
+        super().__init__()
+        self.source = source
+        self.key = key
+
+
+class TabChosen(Message):
+    """Another tab of the detail pane is wanted."""
+
+    def __init__(self, tab: str) -> None:
+        super().__init__()
+        self.tab = tab
+
+
+class KeyPressed(Message):
+    """A key label at the foot of the screen was clicked."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__()
+        self.key = key
+
+
+class StateLoaded(Message):
+    """A journal was read and folded for the first time."""
+
+    def __init__(self, state: State) -> None:
+        super().__init__()
+        self.state = state
+
+
+class DocumentReady(Message):
+    """What a tab shows was built."""
+
+    def __init__(self, key: Wanted, document: Document) -> None:
+        super().__init__()
+        self.key = key
+        self.document = document
+
+
+class SessionsRead(Message):
+    """The session folders were looked at."""
+
+    def __init__(self, rows: list[SessionRow]) -> None:
+        super().__init__()
+        self.rows = rows
+
+
+class Failed(Message):
+    """Something a person asked for did not work; stays in the banner until settled."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__()
+        self.what = what
+
+
+class Told(Message):
+    """Something merely happened; shown for a few seconds."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__()
+        self.what = what

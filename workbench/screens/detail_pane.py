@@ -1,0 +1,142 @@
+"""The detail pane at work: builds what its open tab shows in a thread, keeps the last few, never piles up work."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench import messages as m
+from workbench.widgets.detail import (
+    BASES,
+    TABS,
+    Detail,
+    Wanted,
+    builder,
+    log_document,
+    subtitle,
+    title,
+    wanted,
+)
+from workbench.widgets.document import Document, document, text_lines
+from workbench.widgets.frame import TabsLine
+from workbench.widgets.text_view import TextView
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from workbench.feed import Feed
+
+KEPT = 64
+LOG_BYTES = 64_000
+
+
+class DetailPane(Detail):
+    """One attempt of a followed session."""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id, classes=classes)
+        self.tab = TABS[0]
+        self.base = BASES[0]
+        self.candidate = ""
+        self._feed: Feed | None = None
+        self._kept: dict[Wanted, Document] = {}
+        self._shown: Wanted | None = None
+        self._building: Wanted | None = None
+
+    @property
+    def view(self) -> TextView:
+        """The text."""
+        return self.query_one("#text", TextView)
+
+    def follow(self, feed: Feed) -> None:
+        """Show attempts of this session."""
+        self._feed = feed
+
+    def show_attempt(self, candidate: str) -> None:
+        """Show another attempt under the open tab."""
+        if candidate != self.candidate:
+            self.candidate = candidate
+            self.refresh_document()
+
+    def choose(self, tab: str) -> None:
+        """Open a tab."""
+        self.tab = tab
+        self.query_one(TabsLine).choose(tab)
+        self.refresh_document()
+
+    def step(self, by: int) -> None:
+        """Open the tab beside."""
+        self.choose(TABS[(TABS.index(self.tab) + by) % len(TABS)])
+
+    def next_base(self) -> str:
+        """Compare with the next of parent, best and original; return it."""
+        self.base = BASES[(BASES.index(self.base) + 1) % len(BASES)]
+        self.choose("Diff")
+        return self.base
+
+    def refresh_document(self) -> None:
+        """Show what is wanted now, building it if it is not kept; nothing while the pane is hidden."""
+        if self._feed is None or not self.display or not self.candidate:
+            return
+        self.name_it(
+            title(self._feed.state, self.candidate), subtitle(self._feed.state, self.candidate)
+        )
+        want = wanted(self._feed.state, self.candidate, self.tab, self.base)
+        if self.tab == "Log":
+            self._shown = want
+            self.view.show(log_document(self._log()))
+        elif want in self._kept:
+            self._put(want, self._kept[want])
+        elif self._building is None:
+            self._build(want, builder(self._feed.state, want, self._feed.text))
+
+    def _build(self, want: Wanted, build: Callable[[], Document]) -> None:
+        self._building = want
+
+        def work() -> None:
+            try:
+                found = build()
+            except Exception as error:  # noqa: BLE001 - a viewer's worker: the text of what failed is the document
+                found = document(text_lines(f"cannot show this: {error!r}", "warn"))
+            self.post_message(m.DocumentReady(want, found))
+
+        self.run_worker(work, thread=True, group="document", exit_on_error=False)
+
+    def on_document_ready(self, message: m.DocumentReady) -> None:
+        """Keep what was built; show it if it is still wanted, else build what is."""
+        message.stop()
+        self._building = None
+        if len(self._kept) >= KEPT:
+            self._kept.clear()
+        self._kept[message.key] = message.document
+        self.refresh_document()
+
+    def _put(self, want: Wanted, found: Document) -> None:
+        same = self._shown is not None and (
+            self._shown.candidate,
+            self._shown.tab,
+            self._shown.base,
+        ) == (
+            want.candidate,
+            want.tab,
+            want.base,
+        )
+        self._shown = want
+        self.view.show(found, keep_place=same)
+
+    def _log(self) -> str:
+        if self._feed is None:
+            return ""
+        try:
+            data = self._feed.folder.log.read_bytes()[-LOG_BYTES:]
+        except OSError as error:
+            return f"no log: {error.strerror}"
+        return data.decode("utf-8", "replace")
+
+    def on_tab_chosen(self, message: m.TabChosen) -> None:
+        """Open the clicked tab."""
+        message.stop()
+        self.choose(message.tab)
+
+    def on_show(self) -> None:
+        """Build what was not worth building while hidden."""
+        self.refresh_document()

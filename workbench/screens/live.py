@@ -1,0 +1,222 @@
+"""The live screen of one session: what goes on, how it got there, why an attempt failed, and a hand on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.containers import Container, Horizontal, Vertical
+from textual.content import Content
+
+from sessions.attention import attention
+from sessions.journal import JournalError
+from workbench import messages as m
+from workbench.actions import Where, bindings
+from workbench.feed import Feed, load
+from workbench.plain import inert_line
+from workbench.screens.detail_pane import DetailPane
+from workbench.screens.live_acts import LiveActs
+from workbench.shown import standing
+from workbench.widgets.agent_strip import AgentStrip, agent_lines, stream_lines
+from workbench.widgets.attempt_rows import SHOWN_ROWS, RowMaker, keep
+from workbench.widgets.attempt_table import AttemptTable
+from workbench.widgets.filter_line import FilterLine
+from workbench.widgets.frame import Banner, KeysLine, Separator
+from workbench.widgets.lineage_tree import LineageTree
+from workbench.widgets.lines import Lines, span
+from workbench.widgets.status_line import StatusLine, status
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+    from sessions.folder import SessionFolder
+    from sessions.model import State
+    from workbench.feed import Beat
+    from workbench.widgets.speedup_chart import SpeedupChart
+
+TICK_S = 0.25
+SLOW_TICKS = 4
+"""Chart, elapsed times and the look for an engine: once a second."""
+
+
+class LiveScreen(LiveActs):
+    """Shows a session and posts what a person wants of it."""
+
+    WHERE: ClassVar = Where.LIVE
+    BINDINGS = bindings(Where.LIVE)
+    AUTO_FOCUS = "#attempts"
+
+    def __init__(self, folder: SessionFolder) -> None:
+        super().__init__(folder)
+        self._rows = RowMaker()
+        self._ticks = 0
+        self._needed = ""
+
+    def compose(self) -> ComposeResult:
+        """Lay out the panes; style sheets say which are seen at which width."""
+        with Container(id="body"):
+            yield StatusLine(id="status")
+            yield Banner(id="banner")
+            with Horizontal(id="panes"):
+                tree = LineageTree(id="lineages")
+                tree.add_class("frame")
+                tree.border_title = Content("1 Lineages")
+                yield tree
+                with Vertical(id="middle"):
+                    table = AttemptTable(id="attempts")
+                    table.border_title = Content("2 Attempts")
+                    table.follow = True
+                    yield table
+                    yield Separator("best so far, by queries", id="chart-line")
+                    yield Separator("4 Agents", id="agents-line")
+                    yield AgentStrip(id="agents")
+                yield DetailPane(id="detail", classes="frame")
+        yield FilterLine()
+        yield KeysLine(Where.LIVE, id="keys")
+        yield Lines(id="too-small")
+
+    def on_mount(self) -> None:
+        """Read the journal, off the event loop."""
+        self.add_class("-pane-2")
+        self.query_one("#status", Lines).set_lines([(span(" opening ", "dim"), span("…", "dim"))])
+        self.run_worker(self._load, thread=True, exclusive=True, group="load", exit_on_error=False)
+
+    def _load(self) -> None:
+        try:
+            self.post_message(m.StateLoaded(load(self.folder)))
+        except (JournalError, OSError, ValueError) as error:
+            self.post_message(m.Failed(f"cannot open {self.folder.path}: {error}"))
+
+    def on_state_loaded(self, message: m.StateLoaded) -> None:
+        """Follow the journal from what was read."""
+        message.stop()
+        try:
+            self.feed = Feed(self.folder, message.state)
+        except JournalError as error:
+            self.post_message(m.Failed(str(error)))
+            return
+        self.query_one(DetailPane).follow(self.feed)
+        self.feed.look_for_engine()
+        self.feed.poll()
+        self._paint_all()
+        self.set_interval(TICK_S, self._tick)
+        self.call_after_refresh(self._add_chart)
+
+    async def _add_chart(self) -> None:
+        from workbench.widgets.speedup_chart import SpeedupChart
+
+        await self.query_one("#middle").mount(SpeedupChart(id="chart"), after="#chart-line")
+        self.paint_chart()
+
+    def on_unmount(self) -> None:
+        """Close the journal."""
+        if self.feed:
+            self.feed.close()
+
+    # --- the tick
+
+    def _tick(self) -> None:
+        if self.feed is None or not self.is_current:
+            return
+        self._ticks += 1
+        slow = self._ticks % SLOW_TICKS == 0
+        try:
+            beat = self.feed.poll()
+        except (JournalError, OSError, ValueError) as error:
+            self.post_message(m.Failed(f"cannot read {self.folder.journal}: {error}"))
+            return
+        found = slow and self.feed.look_for_engine()
+        if beat.live or slow or found:
+            with self.app.batch_update():
+                self._paint(beat, slow=slow)
+
+    def _paint_all(self) -> None:
+        with self.app.batch_update():
+            self.paint_rows()
+            self._paint_lineages()
+            self.paint_top()
+            self._paint_agents()
+
+    def _paint(self, beat: Beat, *, slow: bool) -> None:
+        if beat.live:
+            self.paint_rows()
+        if beat.facts:
+            self._paint_lineages()
+            self.query_one(DetailPane).refresh_document()
+        if slow:
+            self.paint_chart()
+        self.paint_top()
+        if beat.live or slow:
+            self._paint_agents()
+
+    def paint_top(self) -> None:
+        """Show status line, banner and the label of `p`."""
+        if self.feed is None:
+            return
+        now = self.pike.now()
+        self.standing = standing(self.feed.state, self.feed.live, self.feed.engine, now)
+        line = status(self.feed.state, self.feed.live, self.standing, now, self.size.width)
+        self.query_one("#status", StatusLine).set_lines([line])
+        keys = self.query_one("#keys", KeysLine)
+        keys.relabel("live.pause", "Pause" if self.standing.active else "Resume")
+        self._paint_banner(self.feed.state)
+
+    def _paint_banner(self, state: State) -> None:
+        needs = attention(state)
+        banner = self.query_one("#banner", Banner)
+        if self.trouble:
+            banner.say(f"! {self.trouble}   esc settles this")
+        elif needs:
+            asks = "needs you" if needs.stopped else "asks"
+            banner.say(f"▲ {state.name} {asks}: {needs.cause}")
+        else:
+            banner.say("")
+        if needs and needs.cause != self._needed:
+            self.app.bell()
+        self._needed = needs.cause if needs else ""
+
+    def paint_rows(self) -> None:
+        """Show the attempts that the filter keeps."""
+        if self.feed is None:
+            return
+        rows = self._rows.rows(self.feed.state, self.feed.live, self.pike.now())
+        kept = keep(rows, self.query_text) if self.query_text else rows
+        self.query_one("#attempts", AttemptTable).show(kept[:SHOWN_ROWS])
+        self.query_one("#agents").border_subtitle = Content(self._count(len(kept), len(rows)))
+
+    def _count(self, kept: int, all_of_them: int) -> str:
+        following = " · following" if self.query_one("#attempts", AttemptTable).follow else ""
+        shown = min(kept, SHOWN_ROWS)
+        some = f"{shown:,} of {all_of_them:,}" if shown < all_of_them else f"{all_of_them:,}"
+        asked = f" · {self.query_text}" if self.query_text else ""
+        return inert_line(f"{some} attempts{asked} · newest first{following}", 70)
+
+    def _paint_lineages(self) -> None:
+        if self.feed:
+            self.query_one(LineageTree).show_state(self.feed.state)
+
+    def _paint_agents(self) -> None:
+        if self.feed is None:
+            return
+        strip = self.query_one("#agents", AgentStrip)
+        feed, width = self.feed, max(20, strip.size.width)
+        lines = agent_lines(feed.state, feed.live, feed.asked, self.pike.now(), width)
+        if self.has_class("-pane-4") and self.has_class("-narrow"):
+            lines += stream_lines(feed.live, width, strip.size.height - len(lines))
+        strip.set_lines(lines)
+
+    def paint_chart(self) -> None:
+        """Draw the curve, if the chart is seen."""
+        from workbench.widgets.speedup_chart import SpeedupChart, curve
+
+        chart: SpeedupChart | None = next(iter(self.query(SpeedupChart)), None)
+        if chart is not None and self.feed is not None and chart.region.area:
+            chart.show(curve(self.feed.state, self.axis))
+
+    def on_resize(self) -> None:
+        """Fit the lines that depend on the width."""
+        size = self.size
+        small = f"Too small ({size.width}×{size.height}). Enlarge, or use `pike tail {self.folder.name} --follow`."
+        self.query_one("#too-small", Lines).set_lines([(span(inert_line(small)),)])
+        self.paint_top()
+        self.call_after_refresh(self.paint_chart)
+        self.call_after_refresh(self._paint_agents)

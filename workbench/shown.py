@@ -1,0 +1,146 @@
+"""What a session's state is called on screen: its word, since when, and what to say about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, assert_never
+
+from sessions.attention import attention
+from sessions.lock import Presence
+from sessions.states import SessionState
+from sessions.summary import shown_state
+from workbench.format import clock, duration, plural
+from workbench.glyphs import NEEDS_YOU
+
+if TYPE_CHECKING:
+    from sessions.model import State
+
+SILENT_S = 15.0
+"""An engine writes its heartbeat every second; after this long it does not respond."""
+
+TONE_OF_STATE = {
+    "running": "better",
+    "waiting": "busy",
+    NEEDS_YOU: "warn",
+    "pausing": "busy",
+    "paused": "busy",
+    "finished": "strong",
+    "stopped": "dim",
+    "crashed": "worse",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """The overwritten row of a journal: what goes on at this moment; never folded."""
+
+    at: float = 0.0
+    body: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def heartbeat(self) -> float:
+        """When the engine last said that it is alive."""
+        return float(self.body.get("heartbeat") or self.at)
+
+    @property
+    def waits_for(self) -> str:
+        """What it waits for that somebody else must bring; empty if nothing."""
+        return str(self.body.get("waits_for") or "")
+
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        """Return the agents or the evaluations."""
+        found = self.body.get(name)
+        return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+
+    @property
+    def gpu(self) -> dict[str, Any]:
+        """Readings of the GPU; empty without one."""
+        found = self.body.get("gpu")
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def waiting(self) -> int:
+        """Evaluations in the queue."""
+        return int(self.body.get("waiting") or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a session is doing, in the words of `glyphs.SESSION_WORDS`."""
+
+    word: str
+    note: str = ""
+    silent: bool = False
+    """Whether its engine should be alive and is not heard."""
+
+    @property
+    def tone(self) -> str:
+        """The colour token of its glyph and word."""
+        return TONE_OF_STATE.get(self.word, "")
+
+    @property
+    def active(self) -> bool:
+        """Whether an engine is at work on it."""
+        return self.word in ("running", "waiting", "pausing", NEEDS_YOU) and not self.silent
+
+
+def standing(state: State, live: Live, engine: Presence, now: float) -> Standing:
+    """Return what the session is doing now.
+
+    Args:
+        state: the folded journal.
+        live: its live row.
+        engine: whether an engine is there.
+        now: seconds since the epoch.
+    """
+    needs = attention(state)
+    if needs is not None and needs.stopped:
+        return Standing(NEEDS_YOU, needs.cause)
+    shown = shown_state(state, engine, live.waits_for)
+    match shown:
+        case SessionState.PAUSED:
+            return Standing("paused", _by(state))
+        case SessionState.PAUSING:
+            return Standing("pausing", _finishing(state))
+        case SessionState.RUNNING:
+            return _running(state, live, engine, now)
+        case SessionState.WAITING:
+            return Standing("waiting", live.waits_for)
+        case SessionState.CRASHED:
+            return Standing("crashed", "p revives it", silent=True)
+        case SessionState.FINISHED | SessionState.STOPPED:
+            return Standing(shown.value, state.cause)
+        case _:
+            assert_never(shown)
+
+
+def _by(state: State) -> str:
+    return f"by {state.cause_author}" if state.cause_author else state.cause
+
+
+def _finishing(state: State) -> str:
+    queries = len(state.in_flight)
+    evaluations = sum(1 for a in state.attempts.values() if a.evaluating)
+    parts = [plural(queries, "query", "queries")] if queries else []
+    parts += [plural(evaluations, "evaluation")] if evaluations else []
+    return f"{', '.join(parts)} finishing"
+
+
+def _running(state: State, live: Live, engine: Presence, now: float) -> Standing:
+    heard = max(live.heartbeat, state.last_at)
+    if engine is Presence.FOREIGN or now - heard < SILENT_S:
+        return Standing("running", duration(max(0.0, now - state.last_at)))
+    if engine is Presence.NONE:
+        return Standing("stopped", "no engine runs it: p starts one", silent=True)
+    return Standing("crashed", f"engine not responding since {clock(heard)}", silent=True)
+
+
+def since(row: dict[str, Any], now: float) -> str:
+    """Return how long a live row's doing lasts; empty if it does not say."""
+    began = row.get("since")
+    return duration(now - float(began)) if isinstance(began, int | float) and began else ""
+
+
+def class_name(precision_class: object) -> str:
+    """Return a precision class as people write it: `tf32/fp16`."""
+    return {"tf32_fp16": "tf32/fp16"}.get(str(precision_class), str(precision_class or ""))

@@ -1,0 +1,111 @@
+"""What each agent does now, what was asked of the engine, and which steers are on their way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from workbench.format import duration
+from workbench.plain import inert_line
+from workbench.shown import since
+from workbench.widgets.lines import Line, Lines, Span, fit, joined, span, width_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.journal import Command
+    from sessions.model import State, SteerRecord
+    from workbench.shown import Live
+
+_GAP = span("    ")
+_TARGETS = {"p": "for", "c": "of"}
+
+
+def agent_lines(
+    state: State, live: Live, asked: Sequence[Command], now: float, width: int
+) -> list[Line]:
+    """Return the lines of the strip: agents side by side, then what waits."""
+    parts = [_agent(row, now) for row in live.rows("agents")]
+    parts += [_asked(command, now) for command in asked]
+    parts += [_steer(steer) for steer in state.steers.values() if unused(steer)]
+    parts += _lost(state)
+    if not parts:
+        return [(span(" no agent at work", "dim"),)]
+    return _flow(parts, width)
+
+
+def unused(steer: SteerRecord) -> bool:
+    """Return whether a guide was taken and no prompt has held it yet."""
+    return steer.act == "guide" and steer.applied and not steer.withdrawn and steer.uses == 0
+
+
+def stream_lines(live: Live, width: int, height: int) -> list[Line]:
+    """Return the end of what the visible agent's model is writing."""
+    stream = live.body.get("stream")
+    if not isinstance(stream, dict):
+        return []
+    found: dict[str, Any] = stream
+    text = str(found.get("text") or "")[-4_000:]
+    lines = [(Span(fit(f" {inert_line(line)}", width), "dim"),) for line in text.splitlines()]
+    head = (
+        span(" "),
+        Span(inert_line(str(found.get("agent") or ""), 24), "strong"),
+        span(" writes"),
+    )
+    return [head, *lines[-max(1, height - 1) :]] if lines else []
+
+
+def _agent(row: dict[str, Any], now: float) -> Line:
+    doing = {"evaluating": "evaluation"}.get(str(row.get("doing")), str(row.get("doing") or ""))
+    target = str(row.get("target") or "")
+    joint = {"writing": "for", "fixing": ""}.get(
+        str(row.get("doing")), _TARGETS.get(target[:1], "")
+    )
+    words = " ".join(word for word in (doing, joint if target else "", target) if word)
+    note = str(row.get("note") or "")
+    tail = " · ".join(part for part in (since(row, now), note) if part)
+    return (
+        Span(inert_line(str(row.get("name") or ""), 24), "strong"),
+        Span(inert_line(f" {words}", 60)),
+        Span(inert_line(f" · {tail}", 60) if tail else inert_line(""), "dim"),
+    )
+
+
+def _asked(command: Command, now: float) -> Line:
+    return (
+        Span(inert_line(f"{command.act} asked", 40), "busy"),
+        Span(inert_line(f" by {command.author} · {duration(now - command.at)}", 40), "dim"),
+    )
+
+
+def _steer(steer: SteerRecord) -> Line:
+    return (Span(inert_line(steer.id, 12), "strong"), span(" not used yet", "busy"))
+
+
+def _lost(state: State) -> list[Line]:
+    """Queries that made no attempt: counted apart, never hidden."""
+    unusable = sum(1 for q in state.queries.values() if q.unusable)
+    failed = sum(1 for q in state.queries.values() if q.end == "failed" and q.counts)
+    lost = sum(1 for q in state.queries.values() if q.end == "lost")
+    counts = ((unusable, "spent, no attempt"), (failed, "failed"), (lost, "lost"))
+    return [
+        (span(f"{n} {'query' if n == 1 else 'queries'} {what}", "dim"),) for n, what in counts if n
+    ]
+
+
+def _flow(parts: Sequence[Line], width: int) -> list[Line]:
+    """Put parts side by side in columns of equal width, as many as fit."""
+    widest = max(width_of(part) for part in parts) + width_of((_GAP,))
+    columns = max(1, (width - 1) // widest)
+    lines: list[Line] = []
+    for start in range(0, len(parts), columns):
+        row = [_padded(part, widest) for part in parts[start : start + columns]]
+        lines.append((span(" "), *joined(row, span(""))))
+    return lines
+
+
+def _padded(part: Line, width: int) -> Line:
+    return (*part, span(" " * max(0, width - width_of(part))))
+
+
+class AgentStrip(Lines, can_focus=True):
+    """The agents at the foot of the attempts."""

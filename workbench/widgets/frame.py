@@ -1,0 +1,131 @@
+"""The lines around the panes: separators inside a frame, keys at the foot, tabs, the banner."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.actions import footer
+from workbench.messages import KeyPressed, TabChosen
+from workbench.plain import inert_line
+from workbench.widgets.lines import (
+    EMPTY,
+    Line,
+    Lines,
+    Span,
+    cut,
+    fit,
+    paint,
+    plain_text,
+    span,
+    spread,
+    width_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual import events
+    from textual.strip import Strip
+
+    from workbench.actions import Act, Where
+
+
+class Separator(Lines):
+    """A line across a frame, joined to its sides, with a title: `├─ 4 Agents ─────┤`."""
+
+    def __init__(self, title: str, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._title = title
+        self.set_title(title)
+
+    def set_title(self, title: str) -> None:
+        """Show another title, of our own words."""
+        self.set_lines([(span(title, "strong"),)])
+
+    def render_line(self, y: int) -> Strip:
+        """Paint the line over the whole width."""
+        width = self.size.width
+        title = fit(
+            f" {plain_text(self.lines[0])} ", min(len(plain_text(self.lines[0])) + 2, width - 4)
+        )
+        left, right = ("├─", "┤") if not self.app.has_class("-ascii") else ("+-", "+")
+        rest = max(0, width - len(left) - width_of((Span(title),)) - 1)
+        line: Line = (span(left), Span(title), span("─" * rest + right))
+        return paint(self, line, width)
+
+
+class KeysLine(Lines):
+    """The most useful keys of the screen; a click presses one."""
+
+    def __init__(self, where: Where, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._acts = footer(where)
+        self._labels: dict[str, str] = {}
+        self.set_lines([EMPTY])
+
+    def relabel(self, act_id: str, label: str) -> None:
+        """Call an act something else for now: Resume for Pause."""
+        if self._labels.get(act_id) != label:
+            self._labels[act_id] = label
+            self.refresh()
+
+    def _parts(self) -> list[Line]:
+        return [
+            (span(act.shown, "key"), span(f" {self._labels.get(act.id, act.label)}"))
+            for act in self._acts
+        ]
+
+    def render_line(self, y: int) -> Strip:
+        """Paint as many keys as fit, the palette's at the right end."""
+        del y
+        width = self.size.width
+        left: Line = (span(" "), *cut(self._parts(), width - 2, span("  ")))
+        right: Line = (span("ctrl+p", "key"), span(" Palette "))
+        return paint(self, spread(left, right, width), width)
+
+    def on_click(self, event: events.Click) -> None:
+        """Press the key under the mouse."""
+        act = self._act_at(event.x)
+        if act is not None:
+            self.post_message(KeyPressed(act.key.split(",")[0]))
+
+    def _act_at(self, x: int) -> Act | None:
+        at = 1
+        for act, part in zip(self._acts, self._parts(), strict=True):
+            if at <= x < at + width_of(part):
+                return act
+            at += width_of(part) + 2
+        return None
+
+
+class TabsLine(Lines):
+    """The tabs of the detail pane."""
+
+    def __init__(self, tabs: Sequence[str], *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._tabs = tuple(tabs)
+        self.choose(self._tabs[0])
+
+    def choose(self, tab: str) -> None:
+        """Show which tab is open."""
+        parts: list[Span] = []
+        for name in self._tabs:
+            parts += [span(f" {name} ", "tab-on" if name == tab else "tab"), span(" ")]
+        self.set_lines([tuple(parts)])
+
+    def on_click(self, event: events.Click) -> None:
+        """Open the tab under the mouse."""
+        at = 0
+        for name in self._tabs:
+            if at <= event.x < at + len(name) + 2:
+                self.post_message(TabChosen(name))
+            at += len(name) + 3
+
+
+class Banner(Lines):
+    """What needs a person, until it is settled; takes no room while there is nothing."""
+
+    def say(self, text: str, tone: str = "warn") -> None:
+        """Show a message; an empty one takes the banner away."""
+        self.set_class(bool(text), "-on")
+        self.set_lines([(span(" "), Span(inert_line(text, 400), tone))] if text else [])

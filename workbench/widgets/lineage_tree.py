@@ -1,0 +1,184 @@
+"""The lineages: the original, then each line of descent with its trajectories under it.
+
+Rows of a `RowList` rather than Textual's `Tree`: a closed lineage then costs one row however long it is, and nothing
+foreign meets a parser of markup.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions.best import best, best_of
+from sessions.model import ORIGINAL
+from workbench.format import NONE, milliseconds, speedup
+from workbench.glyphs import UNICODE, word
+from workbench.widgets.attempt_rows import TONE_OF_VERDICT
+from workbench.widgets.lines import Line, Span, fit, span
+from workbench.widgets.row_list import RowList
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sessions.model import AttemptRecord, LineageRecord, State
+
+OPEN_AT_FIRST = 6
+"""Lineages unfolded when a session is opened: those that moved last."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineageRow:
+    """The original, a lineage, or a trajectory in it."""
+
+    key: str
+    """`c0`, `lineage:003`, or the trajectory's last attempt."""
+    kind: str
+    """`original`, `lineage` or `trajectory`."""
+    number: str
+    """Its speedup, which comes first."""
+    label: str
+    word: str = ""
+    fixes: int = 0
+    best: bool = False
+    open: bool = False
+
+
+def lineage_rows(state: State, unfolded: Iterable[str]) -> list[LineageRow]:
+    """Return the tree as rows, with the trajectories of the unfolded lineages."""
+    opened = set(unfolded)
+    champion = best(state)
+    eager = state.baseline.eager_ms if state.baseline else None
+    rows = [
+        LineageRow(ORIGINAL, "original", f"{milliseconds(eager)} ms" if eager else "", "main c0")
+    ]
+    for lineage in state.lineages.values():
+        if not lineage.id:
+            continue
+        attempts = [state.attempts[a] for a in lineage.attempts if a in state.attempts]
+        rows.append(_lineage(lineage, attempts, champion, lineage.id in opened))
+        if lineage.id in opened:
+            rows += _trajectories(attempts, champion)
+    return rows
+
+
+def newest_lineages(state: State, count: int = OPEN_AT_FIRST) -> set[str]:
+    """Return the lineages that moved last."""
+    found: dict[str, None] = {}
+    for attempt in reversed(state.attempts.values()):
+        found.setdefault(attempt.lineage)
+        if len(found) >= count:
+            break
+    return set(found)
+
+
+def _lineage(
+    lineage: LineageRecord,
+    attempts: list[AttemptRecord],
+    champion: AttemptRecord | None,
+    opened: bool,
+) -> LineageRow:
+    found = best_of(attempts)
+    suspects = [a for a in attempts if a.suspect and a.speedup is not None]
+    number = speedup(found.speedup) if found else NONE
+    label, shown = lineage.id, ""
+    if found is None and suspects:
+        number, shown = f"({max(a.speedup or 0.0 for a in suspects):.2f})", "suspect"
+    return LineageRow(
+        key=f"lineage:{lineage.id}",
+        kind="lineage",
+        number=number,
+        label=label,
+        word=shown,
+        best=champion is not None and champion in attempts,
+        open=opened,
+    )
+
+
+def _trajectories(
+    attempts: list[AttemptRecord], champion: AttemptRecord | None
+) -> list[LineageRow]:
+    groups: dict[str, list[AttemptRecord]] = {}
+    for attempt in attempts:
+        groups.setdefault(attempt.proposal, []).append(attempt)
+    return [_trajectory(group, champion) for group in groups.values()]
+
+
+def _trajectory(group: list[AttemptRecord], champion: AttemptRecord | None) -> LineageRow:
+    last = group[-1]
+    number = f"({last.speedup:.2f})" if last.suspect and last.speedup else speedup(last.speedup)
+    return LineageRow(
+        key=last.id,
+        kind="trajectory",
+        number=number,
+        label=last.id,
+        word=word(last),
+        fixes=len(group) - 1,
+        best=last is champion,
+    )
+
+
+class LineageTree(RowList[LineageRow]):
+    """Lineages that fold; the number comes first in every label."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self.unfolded: set[str] | None = None
+        self._state: State | None = None
+
+    def show_state(self, state: State) -> None:
+        """Show the lineages of a session."""
+        self._state = state
+        if self.unfolded is None and state.lineages:
+            self.unfolded = newest_lineages(state)
+        self.show(lineage_rows(state, self.unfolded or ()))
+
+    def line(self, row: LineageRow, width: int) -> Line:
+        """Return one row in `width` cells."""
+        star: Line = (span(" ★", "best"),) if row.best else ()
+        if row.kind == "original":
+            return (Span(fit(f" {row.label}  ", 11)), span(row.number, "dim"))
+        if row.kind == "lineage":
+            return (
+                span(" ▾ " if row.open else " ▸ ", "dim"),
+                span(f"{row.label}  ", "strong"),
+                span(row.number, "warn" if row.word == "suspect" else ""),
+                *star,
+            )
+        glyph = UNICODE.verdict(row.word)
+        return (
+            span("   "),
+            Span(fit(row.number, 7, right=True), "dim" if row.number == NONE else ""),
+            Span(fit(f"  {row.label}", 7)),
+            span(f"{glyph} ", TONE_OF_VERDICT.get(row.word, "")),
+            *((span(f"+{row.fixes} ", "dim"),) if row.fixes else ()),
+            *star,
+        )
+
+    def action_unfold(self) -> None:
+        """Show the trajectories of the lineage under the cursor."""
+        self._fold(unfold=True)
+
+    def action_fold(self) -> None:
+        """Hide the trajectories of the lineage under the cursor."""
+        self._fold(unfold=False)
+
+    def toggle(self) -> None:
+        """Fold or unfold the lineage under the cursor."""
+        self._fold(unfold=not (self.selected and self.selected.open))
+
+    def _fold(self, *, unfold: bool) -> None:
+        if self.selected is None or self._state is None or self.unfolded is None:
+            return
+        lineage = self._lineage_of(self.selected)
+        if not lineage:
+            return
+        (self.unfolded.add if unfold else self.unfolded.discard)(lineage)
+        if not unfold:
+            self.select(f"lineage:{lineage}")
+        self.show_state(self._state)
+
+    def _lineage_of(self, row: LineageRow) -> str:
+        if row.kind == "lineage":
+            return row.key.partition(":")[2]
+        attempt = self._state.attempts.get(row.key) if self._state else None
+        return attempt.lineage if attempt else ""

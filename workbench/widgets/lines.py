@@ -1,0 +1,199 @@
+"""Lines of inert text: the only way in which this program paints text, so nothing foreign is ever parsed.
+
+A `Line` is a tuple of spans; a span is inert text and a *tone*, the name of a colour token in `styles/tones.tcss`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+from textual.widget import Widget
+
+from workbench.glyphs import ASCII, UNICODE
+from workbench.plain import Inert
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rich.console import RenderableType
+
+TONES = (
+    "dim", "strong", "accent", "better", "worse", "warn", "busy", "best", "head", "key", "tab", "tab-on",
+    "cursor", "cursor-away", "added", "removed", "added-word", "removed-word", "gutter", "match",
+    "code-keyword", "code-string", "code-number", "code-comment", "code-name", "code-type",
+)  # fmt: skip
+"""Every colour token a span may name."""
+
+TONE_CLASSES = frozenset(f"tone--{tone}" for tone in TONES)
+
+_ONE_CELL = str.maketrans(
+    {
+        **{UNICODE.sessions[word]: sign for word, sign in ASCII.sessions.items()},
+        **{UNICODE.verdicts[word]: sign for word, sign in ASCII.verdicts.items()},
+        **dict(zip("★×–−±│─→≈·▸▾⋮⋯␤", "*x--~|->~.>v::|", strict=True)),
+    }
+)
+
+
+class Span(NamedTuple):
+    """Text in one tone."""
+
+    text: Inert
+    tone: str = ""
+
+
+Line = tuple[Span, ...]
+
+EMPTY: Line = ()
+
+
+def span(text: str, tone: str = "") -> Span:
+    """Return a span of the product's own words; foreign text goes through `plain.inert` instead."""
+    return Span(Inert(text), tone)
+
+
+def plain_text(line: Line) -> str:
+    """Return the characters of a line."""
+    return "".join(part.text for part in line)
+
+
+def width_of(line: Line) -> int:
+    """Return how many cells a line takes."""
+    return sum(cell_len(part.text) for part in line)
+
+
+def fit(text: str, width: int, *, right: bool = False) -> Inert:
+    """Return inert text in exactly `width` cells: cut with an ellipsis, or padded."""
+    if width <= 0:
+        return Inert("")
+    cells = cell_len(text)
+    if cells > width:
+        return Inert(set_cell_size(text, width - 1) + "…")
+    blank = " " * (width - cells)
+    return Inert(blank + text if right else text + blank)
+
+
+def spread(left: Line, right: Line, width: int) -> Line:
+    """Return a line with one part at each end; the right one goes first where there is no room."""
+    gap = width - width_of(left) - width_of(right)
+    return left if gap < 1 else (*left, span(" " * gap), *right)
+
+
+def joined(lines: Iterable[Line], separator: Span) -> Line:
+    """Return the lines as one, with the separator between those that hold anything."""
+    found: list[Span] = []
+    for line in lines:
+        if line:
+            found += [separator, *line] if found else line
+    return tuple(found)
+
+
+def cut(parts: Sequence[Line], width: int, separator: Span) -> Line:
+    """Return as many parts, from the left, as fit; the first is always there."""
+    kept: list[Line] = []
+    for part in parts:
+        if part and kept and width_of(joined([*kept, part], separator)) > width:
+            break
+        kept.append(part)
+    return joined(kept, separator)
+
+
+def wrap(line: Line, width: int) -> list[Line]:
+    """Return a line broken after `width` cells, at a space where there is one in the last third."""
+    rows: list[Line] = []
+    rest = line
+    while width_of(rest) > width > 0:
+        head, rest = _split(rest, _break_at(plain_text(rest), width))
+        rows.append(head)
+    return [*rows, rest]
+
+
+def ascii_only(text: str) -> str:
+    """Return the text in ASCII, one character for one cell, for a locale that carries no more."""
+    text = text.translate(_ONE_CELL)
+    if text.isascii():
+        return text
+    return "".join(c if c.isascii() else "?" * cell_len(c) for c in text)
+
+
+def _break_at(text: str, width: int) -> int:
+    end = len(set_cell_size(text, width).rstrip("\0"))
+    while end > 1 and cell_len(text[:end]) > width:
+        end -= 1
+    space = text.rfind(" ", end * 2 // 3, end)
+    return space + 1 if space > 0 else max(1, end)
+
+
+def _split(line: Line, at: int) -> tuple[Line, Line]:
+    head: list[Span] = []
+    tail: list[Span] = []
+    for part in line:
+        if at >= len(part.text):
+            head.append(part)
+        elif at > 0:
+            head.append(Span(Inert(part.text[:at]), part.tone))
+            tail.append(Span(Inert(part.text[at:]), part.tone))
+        else:
+            tail.append(part)
+        at -= len(part.text)
+    return tuple(head), tuple(tail)
+
+
+def tone_style(widget: Widget, tone: str) -> Style:
+    """Return the style of a tone in a widget; it holds only what the token sets."""
+    return widget.get_component_rich_style(f"tone--{tone}", partial=True) if tone else Style.null()
+
+
+def paint(widget: Widget, line: Line, width: int, under: str = "") -> Strip:
+    """Return a line as a strip of exactly `width` cells, over the tone `under`."""
+    base = widget.rich_style + tone_style(widget, under)
+    carries_all = not widget.app.has_class("-ascii")
+    segments: list[Segment] = []
+    for part in line:
+        text = part.text.replace("\t", "    ").replace("\n", "␤")
+        segments.append(
+            Segment(text if carries_all else ascii_only(text), base + tone_style(widget, part.tone))
+        )
+    return Strip(segments).adjust_cell_length(width, base)
+
+
+class Lines(Widget):
+    """A few lines that are painted again only when they change."""
+
+    COMPONENT_CLASSES = set(TONE_CLASSES)
+    DEFAULT_CSS = "Lines { height: auto; width: 1fr; }"
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id, classes=classes)
+        self._lines: tuple[Line, ...] = ()
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """What is shown."""
+        return self._lines
+
+    def set_lines(self, lines: Iterable[Line]) -> None:
+        """Show these lines; nothing happens if they are what is shown."""
+        new = tuple(lines)
+        if new == self._lines:
+            return
+        resized = len(new) != len(self._lines)
+        self._lines = new
+        self.refresh(layout=resized)
+
+    def render(self) -> RenderableType:
+        """Return nothing: the lines are painted by `render_line`."""
+        return ""
+
+    def get_content_height(self, container: object, viewport: object, width: int) -> int:
+        """Return the number of lines."""
+        return len(self._lines)
+
+    def render_line(self, y: int) -> Strip:
+        """Paint one line, the padding and border included in `y`'s offset by Textual."""
+        line = self._lines[y] if y < len(self._lines) else EMPTY
+        return paint(self, line, self.size.width)

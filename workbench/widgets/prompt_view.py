@@ -1,0 +1,74 @@
+"""The Prompt tab: each query behind an attempt: who asked whom, what it cost, its guides, its prompt, its reply."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.format import amount, seconds
+from workbench.plain import inert_line
+from workbench.widgets.document import Document, document, section, text_lines
+from workbench.widgets.lines import EMPTY, Line, Span, span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sessions.model import AttemptRecord, QueryRecord, State
+
+
+def prompt_document(state: State, attempt: AttemptRecord, text: Callable[[str], str]) -> Document:
+    """Return what was asked and answered; `text` reads a kept text by its key."""
+    query = state.queries.get(attempt.query)
+    if query is None:
+        return document(
+            [(span(" Nobody was asked: it was submitted, not proposed by a model.", "dim"),)]
+        )
+    lines: list[Line] = [*_facts(query), *_steers(state, query), EMPTY]
+    lines += section("Prompt", text_lines(text(query.prompt_key)))
+    reply = text_lines(text(query.reply_key)) if query.reply_key else [_no_reply(query)]
+    lines += section("Reply", reply)
+    return document(lines, note=f"query {query.id}", wraps=True, text=text(query.prompt_key))
+
+
+def _facts(query: QueryRecord) -> list[Line]:
+    tokens = f"{_count(query.input_tokens)} in · {_count(query.output_tokens)} out"
+    if query.cached_tokens:
+        tokens += f" · {query.cached_tokens:,} cached"
+    paid = "replayed, nothing paid" if query.replayed else f"$ {amount(query.cost_usd)}"
+    return [
+        (
+            Span(inert_line(query.agent, 24), "strong"),
+            Span(
+                inert_line(
+                    f" asked {query.model} · {query.id} · step {query.step} · {query.role}", 120
+                )
+            ),
+        ),
+        (
+            Span(
+                inert_line(
+                    f"{tokens} tokens · {paid} · {seconds(query.seconds)} · ended {query.finish or query.end or 'not yet'}",
+                    160,
+                ),
+                "dim",
+            ),
+        ),
+    ]
+
+
+def _count(tokens: int | None) -> str:
+    return "?" if tokens is None else f"{tokens:,}"
+
+
+def _steers(state: State, query: QueryRecord) -> list[Line]:
+    found = [state.steers[s] for s in query.steers if s in state.steers]
+    return [
+        (
+            span("guided by ", "dim"),
+            Span(inert_line(f'{s.id} "{s.args.get("text", "")}"', 400), "accent"),
+        )
+        for s in found
+    ]
+
+
+def _no_reply(query: QueryRecord) -> Line:
+    return (Span(inert_line(query.cause or "no answer yet", 400), "warn"),)

@@ -1,0 +1,231 @@
+"""A list with a cursor, painted line by line: only rows that changed are painted again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
+
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+
+from workbench.actions import Where, bindings
+from workbench.messages import CursorMoved, RowOpened
+from workbench.widgets.lines import EMPTY, TONE_CLASSES, Line, paint
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual import events
+    from textual.strip import Strip
+
+
+class Row(Protocol):
+    """A row: frozen and hashable, so that its painted strip can be kept."""
+
+    @property
+    def key(self) -> str:
+        """What identifies it."""
+        ...
+
+
+R = TypeVar("R", bound=Row)
+_CACHED_STRIPS = 4_000
+
+
+class RowList(ScrollView, Generic[R], can_focus=True):
+    """A list of rows of one kind; a subclass says how a row and the header look."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
+    BINDINGS = bindings(Where.ROWS)
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id, classes=classes)
+        self.rows: Sequence[R] = ()
+        self.cursor = 0
+        self.follow = False
+        """Whether the cursor stays on the first row as new ones come."""
+        self._strips: dict[tuple[R, int, str], Strip] = {}
+        self._told = ""
+
+    # --- what a subclass says
+
+    def header(self, width: int) -> Line:
+        """Return the heading; empty for none."""
+        del width
+        return EMPTY
+
+    def line(self, row: R, width: int) -> Line:
+        """Return how a row looks in `width` cells."""
+        raise NotImplementedError
+
+    # --- content
+
+    @property
+    def selected(self) -> R | None:
+        """The row under the cursor."""
+        return self.rows[self.cursor] if self.cursor < len(self.rows) else None
+
+    @property
+    def head_height(self) -> int:
+        """1 with a heading, else 0."""
+        return 1 if self.header(80) else 0
+
+    def show(self, rows: Sequence[R]) -> None:
+        """Show these rows; the cursor stays on its row, or follows the first."""
+        if rows == self.rows:
+            return
+        before, self.rows = self.rows, rows
+        held = before[self.cursor].key if self.cursor < len(before) else ""
+        moved = self._keep_cursor(held)
+        self._resize()
+        if moved or len(before) != len(rows):
+            self.refresh()
+        else:
+            self._refresh_changed(before)
+        self._tell()
+
+    def select(self, key: str) -> bool:
+        """Put the cursor on a row; False if it is not shown."""
+        for index, row in enumerate(self.rows):
+            if row.key == key:
+                self._go(index)
+                return True
+        return False
+
+    def _keep_cursor(self, held: str) -> bool:
+        wanted = 0 if self.follow else self._index_of(held)
+        shift = wanted - self.cursor
+        self.cursor = max(0, min(wanted, len(self.rows) - 1))
+        if shift and not self.follow:
+            self.scroll_to(y=self.scroll_offset.y + shift, animate=False, force=True)
+        return bool(shift)
+
+    def _index_of(self, key: str) -> int:
+        found = next((i for i, row in enumerate(self.rows) if row.key == key), None)
+        return self.cursor if found is None else found
+
+    def _refresh_changed(self, before: Sequence[R]) -> None:
+        for index, (old, new) in enumerate(zip(before, self.rows, strict=True)):
+            if old != new:
+                self.refresh_line(index + self.head_height)
+
+    def _resize(self) -> None:
+        self.virtual_size = Size(self.size.width, len(self.rows) + self.head_height)
+
+    # --- painting
+
+    def render_line(self, y: int) -> Strip:
+        """Paint one line of the visible part."""
+        width = self.size.width
+        if y < self.head_height:
+            return paint(self, self.header(width), width, "head")
+        index = y + self.scroll_offset.y - self.head_height
+        if index >= len(self.rows):
+            return paint(self, EMPTY, width)
+        return self._row_strip(index, width)
+
+    def _row_strip(self, index: int, width: int) -> Strip:
+        under = ""
+        if index == self.cursor:
+            under = "cursor" if self.has_focus else "cursor-away"
+        key = (self.rows[index], width, under)
+        strip = self._strips.get(key)
+        if strip is None:
+            if len(self._strips) > _CACHED_STRIPS:
+                self._strips.clear()
+            strip = self._strips[key] = paint(
+                self, self.line(self.rows[index], width), width, under
+            )
+        return strip
+
+    def notify_style_update(self) -> None:
+        """Forget the painted strips: colours changed."""
+        self._strips.clear()
+        super().notify_style_update()
+
+    def on_resize(self) -> None:
+        """Fit the scrolled area to the new size."""
+        self._resize()
+        self._scroll_to_cursor()
+
+    def on_focus(self) -> None:
+        """Show the cursor as active."""
+        self.refresh()
+
+    def on_blur(self) -> None:
+        """Show the cursor as inactive."""
+        self.refresh()
+
+    # --- moving
+
+    def _go(self, index: int) -> None:
+        index = max(0, min(index, len(self.rows) - 1))
+        if index == self.cursor or not self.rows:
+            return
+        old, self.cursor = self.cursor, index
+        self.refresh_line(old + self.head_height)
+        self.refresh_line(index + self.head_height)
+        self._scroll_to_cursor()
+        self._tell()
+
+    def _scroll_to_cursor(self) -> None:
+        top, page = self.scroll_offset.y, self._page
+        if self.cursor < top:
+            self.scroll_to(y=self.cursor, animate=False, force=True)
+        elif self.cursor >= top + page:
+            self.scroll_to(y=self.cursor - page + 1, animate=False, force=True)
+
+    def _tell(self) -> None:
+        key = self.selected.key if self.selected else ""
+        if key != self._told:
+            self._told = key
+            self.post_message(CursorMoved(self, key))
+
+    @property
+    def _page(self) -> int:
+        return max(1, self.size.height - self.head_height)
+
+    def action_cursor_down(self) -> None:
+        """Move down."""
+        self._go(self.cursor + 1)
+
+    def action_cursor_up(self) -> None:
+        """Move up."""
+        self._go(self.cursor - 1)
+
+    def action_cursor_first(self) -> None:
+        """Move to the first row."""
+        self._go(0)
+
+    def action_cursor_last(self) -> None:
+        """Move to the last row."""
+        self._go(len(self.rows) - 1)
+
+    def action_half_down(self) -> None:
+        """Move half a page down."""
+        self._go(self.cursor + max(1, self._page // 2))
+
+    def action_half_up(self) -> None:
+        """Move half a page up."""
+        self._go(self.cursor - max(1, self._page // 2))
+
+    def action_page_down(self) -> None:
+        """Move a page down."""
+        self._go(self.cursor + self._page)
+
+    def action_page_up(self) -> None:
+        """Move a page up."""
+        self._go(self.cursor - self._page)
+
+    def action_open_row(self) -> None:
+        """Open the row under the cursor."""
+        if self.selected:
+            self.post_message(RowOpened(self, self.selected.key))
+
+    def on_click(self, event: events.Click) -> None:
+        """Move to the clicked row; a second click opens it."""
+        offset = event.get_content_offset(self)
+        if offset is None or offset.y < self.head_height:
+            return
+        self._go(offset.y - self.head_height + self.scroll_offset.y)
+        if event.chain > 1:
+            self.action_open_row()

@@ -1,0 +1,135 @@
+"""Sessions as rows of the list, and what the top line says about all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbench.format import amount, ratio
+from workbench.glyphs import NEEDS_YOU, UNICODE
+from workbench.plain import Inert, inert_line
+from workbench.shown import TONE_OF_STATE, class_name
+from workbench.widgets.lines import Line, Span, fit, span
+from workbench.widgets.row_list import RowList
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """One session, as shown."""
+
+    key: str
+    """Its name."""
+    word: str
+    strategy: Inert
+    task: Inert
+    best: str
+    queries: str
+    cost: str
+    cost_usd: float
+    needs: Inert
+    cause: Inert
+    engine: str
+    labels: Inert
+
+
+def session_row(row: dict[str, Any]) -> SessionRow:
+    """Return a row of `sessions.summary` as shown."""
+    needs = str(row.get("needs") or "")
+    word = NEEDS_YOU if needs else str(row.get("state") or "")
+    return SessionRow(
+        key=str(row["id"]),
+        word=word,
+        strategy=inert_line(str(row.get("strategy") or ""), 20),
+        task=inert_line(str(row.get("task") or ""), 60),
+        best=_best(row),
+        queries=_of(row.get("queries"), row.get("queries_limit")),
+        cost=_cost(row),
+        cost_usd=float(row.get("cost_usd") or 0.0),
+        needs=inert_line(needs, 200),
+        cause=inert_line(str(row.get("cause") or ""), 200),
+        engine=str(row.get("engine") or ""),
+        labels=inert_line(", ".join(sorted(set(_models(row)))), 60),
+    )
+
+
+def _models(row: dict[str, Any]) -> list[str]:
+    models = row.get("models")
+    return [str(value) for value in models.values()] if isinstance(models, dict) else []
+
+
+def _best(row: dict[str, Any]) -> str:
+    if row.get("best_speedup") is None:
+        return "–"
+    sure = "" if row.get("best_confirmed", True) else "~"
+    return f"{ratio(row['best_speedup'])}{sure} {class_name(row.get('best_class'))}".strip()
+
+
+def _of(used: object, limit: object) -> str:
+    if not isinstance(used, int | float):
+        return "–"
+    return f"{used:g}/{limit:g}" if isinstance(limit, int | float) else f"{used:g}"
+
+
+def _cost(row: dict[str, Any]) -> str:
+    cost = row.get("cost_usd")
+    if not isinstance(cost, int | float):
+        return "–"
+    unknown = "+?" if row.get("cost_unknown") else ""
+    limit = row.get("cost_limit_usd")
+    return f"{amount(cost)}{unknown}/{limit:g}" if limit else f"{amount(cost)}{unknown}"
+
+
+def keep_sessions(rows: Sequence[SessionRow], words: str) -> list[SessionRow]:
+    """Return the sessions whose row holds every word."""
+    terms = words.lower().split()
+    return [
+        row
+        for row in rows
+        if all(term in f"{row.key} {row.word} {row.strategy} {row.task}".lower() for term in terms)
+    ]
+
+
+class SessionTable(RowList[SessionRow]):
+    """Sessions: state, name, strategy, task, best, queries, money."""
+
+    def header(self, width: int) -> Line:
+        """Return the names of the columns."""
+        name, task = self._flexible(width)
+        return (
+            span(" "),
+            Span(fit("  state", 13)),
+            Span(fit("name", name)),
+            Span(fit("strategy", 9)),
+            Span(fit("task", task)),
+            Span(fit("best ×", 16)),
+            Span(fit("queries", 8, right=True)),
+            Span(fit("cost $", 11, right=True)),
+        )
+
+    def line(self, row: SessionRow, width: int) -> Line:
+        """Return one session in `width` cells."""
+        name, task = self._flexible(width)
+        glyph = UNICODE.session(row.word).strip() or "?"
+        return (
+            span(" "),
+            Span(fit(inert_line(f"{glyph} {row.word}"), 13), TONE_OF_STATE.get(row.word, "worse")),
+            Span(fit(inert_line(row.key), name - 1), "strong"),
+            span(" "),
+            Span(fit(row.strategy, 8), "dim"),
+            span(" "),
+            Span(fit(row.task, task - 1)),
+            span(" "),
+            Span(fit(row.best, 16), "" if row.best != "–" else "dim"),
+            Span(fit(row.queries, 8, right=True)),
+            Span(fit(row.cost, 11, right=True), "dim"),
+        )
+
+    @staticmethod
+    def _flexible(width: int) -> tuple[int, int]:
+        """Share what the fixed columns leave between name and task."""
+        room = max(16, width - 1 - 13 - 9 - 16 - 8 - 11 - 1)
+        name = max(8, min(28, room * 2 // 5))
+        return name, room - name

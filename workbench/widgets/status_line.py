@@ -1,0 +1,126 @@
+"""The top line of a live session: state, best, money, queries, time left; cut from the right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessions.best import best
+from workbench.format import amount, duration, ratio, spread
+from workbench.glyphs import UNICODE
+from workbench.plain import inert_line
+from workbench.shown import class_name
+from workbench.widgets.lines import Line, Lines, Span, cut, span
+
+if TYPE_CHECKING:
+    from sessions.model import State
+    from workbench.shown import Live, Standing
+
+_GAP = span("  ")
+
+
+def status(state: State, live: Live, standing: Standing, now: float, width: int) -> Line:
+    """Return the status line in at most `width` cells."""
+    parts: list[Line] = [
+        _state(standing),
+        _best(state),
+        _money(state),
+        _queries(state),
+        _left(state, now),
+        _labels(state),
+        *_about(state),
+        _gpu(live),
+        _evaluations(state, live),
+    ]
+    return (span(" "), *cut([part for part in parts if part], width - 2, _GAP))
+
+
+def _state(standing: Standing) -> Line:
+    head = span(f"{UNICODE.session(standing.word)} {standing.word}", standing.tone)
+    note = inert_line(standing.note, 60)
+    return (head, Span(inert_line(f" {note}"), "dim")) if note else (head,)
+
+
+def _best(state: State) -> Line:
+    found = best(state)
+    if found is None:
+        return (span("best –", "dim"),)
+    verdict = found.verdict
+    sure = "" if verdict.get("confirmed") else "~"
+    interval = spread(
+        found.speedup,
+        _number(verdict.get("speedup_lo_ratio")),
+        _number(verdict.get("speedup_hi_ratio")),
+    )
+    precision = inert_line(class_name(verdict.get("precision_class")), 12)
+    return (
+        span("best "),
+        span(f"{ratio(found.speedup)}×{sure}", "best"),
+        span(f" {interval}" if interval else "", "dim"),
+        Span(inert_line(f" {precision}")),
+    )
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _money(state: State) -> Line:
+    limit = state.limits.get("cost_usd")
+    spent = amount(state.spending.cost_usd)
+    unpriced = "+?" if state.spending.unpriced else ""
+    return (span(f"$ {spent}{unpriced}{f'/{limit:g}' if limit else ''}"),)
+
+
+def _queries(state: State) -> Line:
+    limit = state.limits.get("queries")
+    return (span(f"q {state.spending.queries}{f'/{limit:g}' if limit else ''}"),)
+
+
+def _left(state: State, now: float) -> Line:
+    """How long the rest takes at the pace so far, and what the time limit leaves."""
+    if state.running_since is None or state.spending.queries < 3:
+        return ()
+    ran = state.spending.running_s + max(0.0, now - state.running_since)
+    limit, hours = state.limits.get("queries"), state.limits.get("hours")
+    guesses = [hours * 3600 - ran] if hours else []
+    if limit:
+        guesses.append(ran / state.spending.queries * (limit - state.spending.queries))
+    return (span(f"~{duration(min(guesses))} left", "dim"),) if guesses else ()
+
+
+def _labels(state: State) -> Line:
+    """What makes the numbers another kind of number: said wherever they are shown."""
+    if state.opened is None:
+        return ()
+    names = {name for value in state.opened.models.values() for name in value.split(",")}
+    labels = [label for label in ("offline", "recorded") if label in names]
+    if state.opened.tolerance == "paper":
+        labels.append("tolerance paper")
+    if state.opened.sandbox == "process":
+        labels.append("sandbox process")
+    return (span(" · ".join(labels), "warn"),) if labels else ()
+
+
+def _about(state: State) -> list[Line]:
+    if state.opened is None:
+        return []
+    phase = f" phase {state.phase}" if state.phase is not None else ""
+    about = f"{state.opened.session} · {state.opened.strategy}{phase} · {state.opened.task}"
+    return [(span("│ ", "dim"), Span(inert_line(about, 90)))]
+
+
+def _gpu(live: Live) -> Line:
+    gpu = live.gpu
+    use = gpu.get("util")
+    return (span(f"GPU {use:.0f} %", "dim"),) if isinstance(use, int | float) else ()
+
+
+def _evaluations(state: State, live: Live) -> Line:
+    running = len(live.rows("evaluations"))
+    if not running and not live.waiting:
+        return ()
+    return (span(f"eval {running}+{live.waiting}", "dim"),)
+
+
+class StatusLine(Lines):
+    """The one line at the top."""
