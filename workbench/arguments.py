@@ -170,7 +170,8 @@ def _steer(p: argparse.ArgumentParser) -> None:
 
 
 def _guide(p: argparse.ArgumentParser) -> None:
-    p.add_argument("text", metavar="TEXT", help="what the agents should be told; - reads stdin")
+    p.add_argument("text", metavar="TEXT", nargs="?", default="",
+                   help="what the agents should be told; - reads stdin")  # fmt: skip
     p.add_argument("--for", metavar="WHAT", dest="scope", default="session",
                    help="session (default), a lineage (003) or a candidate (c121)")  # fmt: skip
     p.add_argument(

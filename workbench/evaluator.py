@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from workbench.errors import CannotGoOn, WrongUsage
 from workbench.plain import first_line
@@ -23,7 +23,7 @@ def command(*words: str) -> list[str]:
 
 
 def ask(*words: str) -> Any:
-    """Return the JSON that `python -m mcp_server WORDS` prints.
+    """Return the JSON that `python -m mcp_server WORDS` prints, whether it found all well or not.
 
     Raises:
         WrongUsage: it refused the words.
@@ -35,21 +35,24 @@ def ask(*words: str) -> Any:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CannotGoOn(f"the evaluator does not answer: {error}") from error
-    if done.returncode:
+    if done.returncode and not done.stdout.strip():
         raise _refusal(words, done.returncode, done.stderr)
     return _parsed(done.stdout)
 
 
-def machine(python: str = "", device: str = "") -> dict[str, Any]:
-    """Return what this machine has, as the evaluator sees it."""
-    found = ask("doctor", "--json", *flags(python=python, device=device))
-    return found if isinstance(found, dict) else {}
+def machine(python: str = "") -> list[dict[str, Any]]:
+    """Return what this machine has, as the evaluator sees it: `name`, `state`, `found`, `remedy` of each thing."""
+    return rows(ask("doctor", "--json", *flags(python=python)))
 
 
 def tasks() -> list[dict[str, Any]]:
     """Return every task's row; each has `id`."""
-    found = ask("tasks", "--json")
-    return found if isinstance(found, list) else []
+    return rows(ask("tasks", "--json"))
+
+
+def rows(found: Any) -> list[dict[str, Any]]:
+    """Return the objects of a JSON list; nothing where it is none."""
+    return cast("list[dict[str, Any]]", found) if isinstance(found, list) else []  # JSON
 
 
 def flags(**values: str) -> list[str]:

@@ -7,10 +7,10 @@ import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
 from workbench.glyphs import is_unicode, to_ascii
-from workbench.plain import inert
+from workbench.plain import inert, inert_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
 
 class Printer:
@@ -54,10 +54,12 @@ class Printer:
             buffer.write(text.encode("utf-8", "surrogatepass"))
             buffer.flush()
 
-    def table(self, head: Sequence[str], rows: Iterable[Sequence[str]], right: str = "") -> None:
+    def table(
+        self, head: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[str] = ()
+    ) -> None:
         """Print aligned columns; `right` names the heads whose columns are set flush right."""
-        body = [[str(inert(cell)) for cell in row] for row in rows]
-        for line in columns([list(head), *body], [name in right.split() for name in head]):
+        body = [[str(inert_line(cell)) for cell in row] for row in rows]
+        for line in columns([list(head), *body], [name in right for name in head]):
             self.data(line)
 
 

@@ -30,7 +30,10 @@ def _of_sessions(error: Exception) -> Told | None:
     from sessions.facts import UnknownFact
     from sessions.journal import JournalError
 
-    if isinstance(error, errors.NoSuchSession):
+    if isinstance(
+        error,
+        errors.NoSuchSession | errors.AmbiguousSession | errors.NameTaken | errors.StartRefused,
+    ):
         return Told(str(error), USAGE)
     if isinstance(error, errors.SessionError | JournalError | UnknownFact):
         return Told(str(error))

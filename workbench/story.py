@@ -6,7 +6,7 @@ from typing import Any, assert_never
 
 from sessions import facts as f
 from workbench import format as fmt
-from workbench.plain import first_line, inert_line
+from workbench.plain import Inert, first_line, inert_line
 
 WORDS_LIMIT = 160
 """Characters of foreign text in a line."""
@@ -43,8 +43,12 @@ def row(fact: f.Fact) -> dict[str, Any]:
     }
 
 
-def words(body: f.Body) -> str:  # noqa: C901 - one switch over every kind
+def words(body: f.Body) -> Inert:
     """Return one inert line that says what happened."""
+    return inert_line(_told(body))
+
+
+def _told(body: f.Body) -> str:  # noqa: C901 - one switch over every kind
     match body:
         case f.Opened():
             return _opened(body)

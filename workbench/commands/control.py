@@ -1,0 +1,168 @@
+"""`pike pause`, `resume`, `stop`: the three acts on a running search, never mixed."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from sessions import commands
+from sessions.journal import Reader
+from sessions.lock import Presence
+from sessions.states import ENDED, SessionState
+from workbench import format as fmt
+from workbench import launch, lookup
+from workbench.errors import DONE, FAILED, CannotGoOn
+
+if TYPE_CHECKING:
+    import argparse
+
+    from sessions.folder import SessionFolder
+    from sessions.model import State, SteerRecord
+    from workbench.printing import Printer
+
+TAKEN_LIMIT_S = 10.0
+"""An engine looks for commands four times a second; one that is silent this long does not respond."""
+STOPPED_LIMIT_S = 30.0
+"""How long `stop --now` waits for the engine before it is ended by a signal."""
+_LOOK_S = 0.1
+_BUDGETS = ("queries", "cost", "hours")
+
+
+def run(typed: argparse.Namespace, printer: Printer) -> int:
+    """Carry out one of the three."""
+    folder = lookup.session(typed.session)
+    match typed.command:
+        case "pause":
+            return _pause(folder, printer, now=typed.now)
+        case "stop":
+            return _stop(folder, printer, now=typed.now)
+        case _:
+            return resume(folder, printer)
+
+
+def resume(folder: SessionFolder, printer: Printer) -> int:
+    """Go on with a paused search, or revive the engine of one that crashed or was stopped."""
+    found = lookup.state(folder)
+    alive = launch.is_alive(folder)
+    if found.state is SessionState.RUNNING and alive:
+        printer.talk(f"{folder.name} is already running.")
+        return DONE
+    if found.state is SessionState.FINISHED and not _more_is_allowed(folder, found):
+        more = f" Raise its budget first: `pike steer {folder.name} budget --queries N`."
+        raise CannotGoOn(
+            f"{folder.name} is finished: {found.cause}.{more if found.code in _BUDGETS else ''}"
+        )
+    command = commands.send(folder.journal, "resume", {}, seen_seq=found.seq)
+    if not alive:
+        pid = launch.start(folder)
+        printer.talk(
+            f"{folder.name} is running again, engine {pid}. `pike attach {folder.name}` shows it."
+        )
+        return DONE
+    return _told(folder, command, printer, f"{folder.name} is running again.")
+
+
+def _more_is_allowed(folder: SessionFolder, found: State) -> bool:
+    """Whether a finished search could go on: a budget waits to be taken, or was raised after the end."""
+    with Reader(folder.journal) as reader:
+        if any(command.act == "budget" for command in reader.waiting_commands()):
+            return True
+    spent = {
+        "queries": ("queries", float(found.spending.queries)),
+        "cost": ("cost_usd", found.spending.cost_usd),
+        "hours": ("hours", found.spending.running_s / 3600),
+    }
+    if found.code not in spent:
+        return False
+    name, used = spent[found.code]
+    limit = found.limits.get(name)
+    return limit is None or float(limit) > used
+
+
+def _pause(folder: SessionFolder, printer: Printer, *, now: bool) -> int:
+    found = lookup.state(folder)
+    if _rests(folder, found, printer):
+        return DONE
+    command = commands.send(folder.journal, "pause", {"now": now}, seen_seq=found.seq)
+    return _told(folder, command, printer, f"{folder.name} is pausing: {_in_flight(found)}.")
+
+
+def _stop(folder: SessionFolder, printer: Printer, *, now: bool) -> int:
+    found = lookup.state(folder)
+    if found.state in ENDED or not launch.is_alive(folder):
+        printer.talk(f"{folder.name}: no engine runs it ({_word(folder, found)}).")
+        return DONE
+    command = commands.send(folder.journal, "stop", {"now": now}, seen_seq=found.seq)
+    if not now:
+        words = f"{folder.name} is stopping: {_in_flight(found)}."
+        return _told(folder, command, printer, words)
+    if _ended(folder, STOPPED_LIMIT_S) or not launch.terminate(folder):
+        printer.talk(f"{folder.name} has stopped. `pike resume {folder.name}` goes on.")
+        return DONE
+    printer.talk(f"{folder.name}: the engine did not respond and was told to end.")
+    return DONE if _ended(folder, TAKEN_LIMIT_S) else FAILED
+
+
+def _rests(folder: SessionFolder, found: State, printer: Printer) -> bool:
+    if found.state in ENDED or found.state is SessionState.PAUSED:
+        printer.talk(f"{folder.name} is already {found.state.value}.")
+        return True
+    if not launch.is_alive(folder):
+        raise CannotGoOn(
+            f"no engine of this host runs {folder.name} ({_word(folder, found)}); there is nothing to pause."
+        )
+    return False
+
+
+def _word(folder: SessionFolder, found: State) -> str:
+    presence = launch.presence_now(folder)
+    if presence is Presence.FOREIGN:
+        return "it runs on another host"
+    return "crashed" if found.state not in ENDED else found.state.value
+
+
+def _in_flight(found: State) -> str:
+    evaluations = sum(1 for a in found.attempts.values() if a.evaluating)
+    queries = len(found.in_flight)
+    return f"{fmt.plural(queries, 'query', 'queries')}, {fmt.plural(evaluations, 'evaluation')} in flight"
+
+
+def _told(folder: SessionFolder, command: int, printer: Printer, words: str) -> int:
+    if _taken(folder, command):
+        printer.talk(words)
+        return DONE
+    printer.talk(
+        f"{folder.name}: the engine has not taken this up within {TAKEN_LIMIT_S:.0f} s; it is kept, and holds as "
+        f"soon as the engine looks. Its log: {folder.log}"
+    )
+    return FAILED
+
+
+def _taken(folder: SessionFolder, command: int) -> bool:
+    deadline = time.monotonic() + TAKEN_LIMIT_S
+    with Reader(folder.journal) as reader:
+        while time.monotonic() < deadline:
+            if all(waiting.id != command for waiting in reader.waiting_commands()):
+                return True
+            time.sleep(_LOOK_S)
+    return False
+
+
+def _ended(folder: SessionFolder, limit_s: float) -> bool:
+    deadline = time.monotonic() + limit_s
+    while time.monotonic() < deadline:
+        if not launch.is_alive(folder):
+            return True
+        time.sleep(_LOOK_S)
+    return False
+
+
+def steer_of(folder: SessionFolder, command: int, limit_s: float) -> SteerRecord | None:
+    """Return the steer that an engine made of a command; None if none did in time."""
+    deadline = time.monotonic() + limit_s
+    while True:
+        found = lookup.state(folder)
+        made = next((s for s in found.steers.values() if s.command == command), None)
+        if made is not None or time.monotonic() >= deadline:
+            return made
+        time.sleep(_LOOK_S)

@@ -1,0 +1,94 @@
+"""Entry of the detached engine: `python -m workbench.engine_entry FOLDER`, streams on the session's log.
+
+It takes the session's lock before anything else is imported, so that whoever started it knows at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sessions.folder import SessionFolder
+from sessions.lock import EngineLock
+from workbench.errors import DONE, FAILED, WorkbenchError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+log = logging.getLogger("pike.engine")
+
+TERMINATED = 128 + signal.SIGTERM
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the engine of a session until it is finished or stopped; return the exit code."""
+    typed = _parser().parse_args(argv)
+    folder = SessionFolder(Path(typed.folder))
+    _log_in_utc()
+    try:
+        lock = EngineLock.take(folder, take_over=typed.take_over)
+    except Exception as error:  # noqa: BLE001 - the boundary of a process
+        return _failed(error)
+    try:
+        asyncio.run(_run(folder))
+    except asyncio.CancelledError:
+        log.warning("the engine of %s was told to end at once", folder.name)
+        return TERMINATED
+    except Exception as error:  # noqa: BLE001 - the boundary of a process
+        return _failed(error)
+    lock.release()
+    return DONE
+
+
+async def _run(folder: SessionFolder) -> None:
+    from workbench.compose import open_engine
+
+    task = asyncio.current_task()
+    assert task is not None
+    # SIGTERM ends the engine as a crash would, only sooner: the next one takes up from the journal.
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    log.info("the engine of %s begins", folder.name)
+    opened = await open_engine(folder)
+    state = await opened.engine.run()
+    await opened.notices.told()
+    log.info("the engine of %s ends: %s", folder.name, state.value)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="workbench.engine_entry", description=__doc__)
+    parser.add_argument("folder", help="the session's folder")
+    parser.add_argument("--take-over", action="store_true", help="the engine elsewhere is gone")
+    return parser
+
+
+def _log_in_utc() -> None:
+    logging.Formatter.converter = time.gmtime
+    logging.basicConfig(
+        level=logging.INFO,
+        stream=sys.stderr,
+        format="%(asctime)sZ %(levelname)s %(name)s: %(message)s",
+    )
+    for chatty in ("httpx", "httpx2", "mcp", "google_genai", "openai", "anthropic"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+
+
+def _failed(error: Exception) -> int:
+    """Log what ended the engine; the last line is for whoever started it."""
+    from workbench.refusals import told
+
+    known = told(error) if not isinstance(error, WorkbenchError) else None
+    if known is None and not isinstance(error, WorkbenchError):
+        log.error("the engine failed", exc_info=error)
+    words = known.text if known is not None else f"{error}" or type(error).__name__
+    sys.stderr.write(f"{words}\n")
+    return FAILED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

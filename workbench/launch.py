@@ -1,0 +1,112 @@
+"""Starts, finds and signals engines: detached processes that outlive the window that started them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from sessions.errors import SessionBusy
+from sessions.lock import Presence, holder, presence
+from workbench.errors import CannotGoOn
+from workbench.plain import inert_line
+
+if TYPE_CHECKING:
+    from sessions.folder import SessionFolder
+
+START_LIMIT_S = 30.0
+"""An engine holds its lock long before; a machine under load may need some seconds."""
+_LOOK_S = 0.05
+_started: list[subprocess.Popen[bytes]] = []
+"""Kept: an engine that ends while its window lives is reaped when that window looks."""
+
+
+def start(folder: SessionFolder, *, take_over: bool = False) -> int:
+    """Start the engine of a session, detached; return its process id once it holds the session's lock.
+
+    `take_over`: a person says that the engine on another host is gone.
+
+    Raises:
+        sessions.errors.SessionBusy: an engine runs it already.
+        CannotGoOn: it ended at once; the message has its last words.
+    """
+    found = holder(folder)
+    if found is not None and presence(folder) is Presence.ALIVE:
+        raise SessionBusy(
+            f"session {folder.name} is already run by process {found.pid} on {found.host}; "
+            f"`pike attach {folder.name}` shows it."
+        )
+    process = _spawn(folder, take_over=take_over)
+    _started.append(process)
+    _await_lock(folder, process)
+    return process.pid
+
+
+def presence_now(folder: SessionFolder) -> Presence:
+    """Return whether an engine runs the session, reaping those that this window started and that ended."""
+    for process in _started:
+        process.poll()
+    return presence(folder)
+
+
+def is_alive(folder: SessionFolder) -> bool:
+    """Return whether an engine of this host runs the session."""
+    return presence_now(folder) is Presence.ALIVE
+
+
+def terminate(folder: SessionFolder) -> bool:
+    """Tell the session's engine to end now; return whether there was one to tell."""
+    found = holder(folder)
+    if found is None or presence(folder) is not Presence.ALIVE:
+        return False
+    os.kill(found.pid, signal.SIGTERM)
+    return True
+
+
+def last_words(folder: SessionFolder, lines: int = 1) -> str:
+    """Return the last lines of the engine's log, inert, joined by ` / `."""
+    try:
+        text = folder.log.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    told = [line.strip() for line in text.splitlines() if line.strip()]
+    return " / ".join(inert_line(line, 300) for line in told[-lines:])
+
+
+def _spawn(folder: SessionFolder, *, take_over: bool) -> subprocess.Popen[bytes]:
+    # `-P`: the engine starts in the session's folder, and nothing there may shadow our rooms.
+    words = [sys.executable, "-P", "-m", "workbench.engine_entry", str(folder.path.absolute())]
+    words += ["--take-over"] if take_over else []
+    try:
+        with folder.log.open("ab") as log:
+            return subprocess.Popen(
+                words,
+                cwd=folder.path,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+    except OSError as error:
+        raise CannotGoOn(
+            f"the engine of {folder.name} cannot be started: {error.strerror} ({error.filename})."
+        ) from error
+
+
+def _await_lock(folder: SessionFolder, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + START_LIMIT_S
+    while time.monotonic() < deadline:
+        found = holder(folder)
+        if found is not None and found.pid == process.pid:
+            return
+        if process.poll() is not None:
+            raise CannotGoOn(
+                f"the engine of {folder.name} ended at once: {last_words(folder)} (more in {folder.log})"
+            )
+        time.sleep(_LOOK_S)
+    raise CannotGoOn(
+        f"the engine of {folder.name} did not take its lock in {START_LIMIT_S:.0f} s; see {folder.log}."
+    )

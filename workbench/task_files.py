@@ -1,0 +1,117 @@
+"""The task or candidate that was named: a file of the user's is registered, a `SUITE/NAME` is looked up."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench import evaluator
+from workbench.errors import CannotGoOn, WrongUsage, nearest
+
+SOURCE_LIMIT = 200_000
+"""Characters of one candidate's source; the evaluator's own limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTask:
+    """A task to work on."""
+
+    id: str
+    """`SUITE/NAME`."""
+    title: str
+    source: str
+
+
+def find(named: str) -> NamedTask:
+    """Return the task of a path or of a `SUITE/NAME`; a file is kept as `local/STEM-SHA8`.
+
+    Raises:
+        WrongUsage: no such file or task, or the file is not in KernelBench format.
+    """
+    path = Path(named).expanduser()
+    if path.is_file():
+        return _registered(path)
+    if path.is_dir():
+        raise WrongUsage(f"{named} is a folder; a task is one file, or SUITE/NAME.")
+    if named.endswith(".py") or named.startswith((".", "/", "~")):
+        raise WrongUsage(f"there is no file {named}.")
+    return _listed(named)
+
+
+def candidate(path: Path) -> str:
+    """Return the source of a candidate's file.
+
+    Raises:
+        WrongUsage: it cannot be read, is not Python, or defines no `ModelNew`.
+    """
+    source = text(path)
+    try:
+        names = {getattr(node, "name", "") for node in ast.walk(ast.parse(source))}
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise WrongUsage(f"{path} is not a Python file: {error}.") from error
+    if "ModelNew" not in names:
+        raise WrongUsage(f"{path} defines no class ModelNew: it is no candidate.")
+    return source
+
+
+def text(path: Path, limit: int = SOURCE_LIMIT) -> str:
+    """Return the text of a file.
+
+    Raises:
+        WrongUsage: it cannot be read, is no text, or is too long.
+    """
+    try:
+        found = path.expanduser().read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise WrongUsage(f"{path} is not UTF-8 text.") from error
+    except OSError as error:
+        raise WrongUsage(f"{path} cannot be read: {error.strerror}.") from error
+    if len(found) > limit:
+        raise WrongUsage(f"{path} has {len(found):,} characters; {limit:,} is the most.")
+    return found
+
+
+def needs_cuda(source: str) -> bool:
+    """Return whether a task names CUDA without asking whether it is there."""
+    return "is_available" not in source and any(
+        _names_cuda(node) for node in ast.walk(ast.parse(source))
+    )
+
+
+def _names_cuda(node: ast.AST) -> bool:
+    match node:
+        case ast.Constant(value=str(word)):
+            return re.fullmatch(r"cuda(:\d+)?", word) is not None
+        case ast.Attribute(attr="cuda", value=ast.Name(id="torch")):
+            return False
+        case ast.Attribute(attr="cuda"):
+            return True
+        case _:
+            return False
+
+
+def _registered(path: Path) -> NamedTask:
+    try:
+        rows = evaluator.ask("tasks", "--add", str(path.absolute()), "--json")
+    except CannotGoOn as error:
+        raise WrongUsage(str(error)) from error
+    return _of(rows[0])
+
+
+def _listed(named: str) -> NamedTask:
+    rows = {str(row["id"]): row for row in evaluator.tasks()}
+    found = [task for task in rows if task == named] or [t for t in rows if t.startswith(named)]
+    if len(found) > 1:
+        raise WrongUsage(f"{named!r} may be any of: {', '.join(found[:8])}. Type more of it.")
+    if not found:
+        hint = nearest(named, rows)
+        raise WrongUsage(
+            f"there is no task {named!r} and no such file.{hint} `pike tasks` lists them."
+        )
+    return _of(rows[found[0]])
+
+
+def _of(row: dict[str, str]) -> NamedTask:
+    return NamedTask(row["id"], row.get("title", ""), text(Path(row["path"]), 1_000_000))
