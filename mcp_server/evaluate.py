@@ -33,28 +33,44 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-QUICK_TIMING_S = 15
-FULL_TIMING_S = 120
-_STAGE_S: dict[str, float] = {
-    "intake": 60,
-    "build": 180,
-    "qualify": 300,
-    "correctness": 300,
-    "timing": 120,
-    "confirm": 240,
-    "report": 30,
-}
-_WITHIN_S: dict[str, float] = {"construct": 60, "first_call": 120, "call": 10}
-_GRACE_S = 30.0
-"""Beyond a stage's limit, for the judge to notice it and say so."""
 _LAST_WORDS_S = 5.0
 _STAGES = frozenset(get_args(Stage))
 
 
-def deadlines(mode: str) -> dict[str, float]:
-    """Return the seconds of each stage, and of the steps inside them, once their resources are held."""
-    timing = FULL_TIMING_S if mode == "full" else QUICK_TIMING_S
-    return {**_STAGE_S, **_WITHIN_S, "timing": timing}
+@dataclass(frozen=True, slots=True)
+class StageLimits:
+    """Seconds of each stage, and of the steps inside them, once their resources are held."""
+
+    intake: float = 60
+    build: float = 180
+    qualify: float = 300
+    correctness: float = 300
+    quick_timing: float = 15
+    full_timing: float = 120
+    confirm: float = 240
+    construct: float = 60
+    first_call: float = 120
+    call: float = 10
+    """The least a later call may take; more where the original is slow."""
+    grace: float = 30
+    """Beyond a stage's limit, for the judge to notice it and say so."""
+
+    def deadlines(self, mode: str) -> dict[str, float]:
+        """Return what a judge is told."""
+        timing = self.full_timing if mode == "full" else self.quick_timing
+        names = ("build", "qualify", "correctness", "confirm", "construct", "first_call", "call")
+        return {name: getattr(self, name) for name in names} | {"timing": timing}
+
+    def patience_s(self, stage: str) -> float:
+        """Return how long the server waits for the judge to speak in a stage."""
+        known = {
+            "build": self.build,
+            "qualify": self.qualify,
+            "correctness": self.correctness,
+            "timing": self.full_timing,
+            "confirm": self.confirm,
+        }
+        return known.get(stage, self.intake) + self.grace
 
 
 @dataclass(slots=True)
@@ -66,6 +82,7 @@ class Conversation:
     builds: Builds
     work: Work
     report: Report
+    limits: StageLimits
     qualified: Message | None = None
     """What the judge measured of the task, if it did."""
     endings: list[Ending] = field(default_factory=list["Ending"])
@@ -230,7 +247,7 @@ class Conversation:
 
     def _limit(self) -> float:
         """Return when the judge must have spoken, on the loop's clock."""
-        limit_s = deadlines(self.work.mode).get(self.stage, 60) + _GRACE_S
+        limit_s = self.limits.patience_s(self.stage)
         return anyio.current_time() + limit_s - (time.monotonic() - self._stage_began)
 
     async def _overdue(self) -> Message:

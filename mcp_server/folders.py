@@ -16,11 +16,11 @@ _PREFIX = "pike-server-"
 
 
 def copy(source: Path, target: Path) -> int:
-    """Copy plain files and folders with their times, and nothing else; returns the bytes copied.
+    """Copy plain files and folders with their times, and nothing else; returns how many files.
 
     Times matter: a build system compares them, and an equal copy is not built again.
     """
-    total = 0
+    total, files = 0, 0
     pending = [(source, target)]
     while pending and total <= _COPY_LIMIT_BYTES:
         here, there = pending.pop()
@@ -33,7 +33,8 @@ def copy(source: Path, target: Path) -> int:
                     pending.append((here / entry.name, there / entry.name))
                 elif entry.is_file(follow_symlinks=False):
                     total += _copy_file(entry, there / entry.name)
-    return total
+                    files += 1
+    return files
 
 
 def _copy_file(entry: os.DirEntry[str], target: Path) -> int:

@@ -20,11 +20,12 @@ from mcp_server import intake, interpreter, machine, probes, qualify, verdicts
 from mcp_server.build import Builds
 from mcp_server.clean import Cleaner
 from mcp_server.errors import SandboxUnavailable, WorkerLost
-from mcp_server.evaluate import Conversation, deadlines
+from mcp_server.evaluate import Conversation, StageLimits
 from mcp_server.executor import Outcome, Place
 from mcp_server.folders import Workspace
 from mcp_server.pool import Pool, Programs
 from mcp_server.qualify import Key, Qualifications
+from mcp_server.sandbox import Limits
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -51,6 +52,9 @@ class Setting:
     sandbox: Wanted = "best-effort"
     device: str = "auto"
     programs: Programs = field(default_factory=Programs)
+    stage_limits: StageLimits = field(default_factory=StageLimits)
+    limits: Limits = field(default_factory=Limits)
+    """What one process tree may use."""
 
 
 @dataclass(slots=True)
@@ -147,7 +151,7 @@ class LocalExecutor:
         self, room: _Room, judge: Judge, work: Work, read: Intake, report: Report
     ) -> Outcome:
         assert self._builds is not None
-        talk = Conversation(room.pool, judge, self._builds, work, report)
+        talk = Conversation(room.pool, judge, self._builds, work, report, self.setting.stage_limits)
         key = self._key(room, judge, work)
         said = await talk.hold(self._request(room, judge, work, self.qualifications.get(key)))
         if talk.qualified is not None:
@@ -174,7 +178,7 @@ class LocalExecutor:
             "mode": work.mode,
             "stages": list(work.stages),
             "qualification": qualification,
-            "deadlines": deadlines(work.mode),
+            "deadlines": self.setting.stage_limits.deadlines(work.mode),
             "agent_task": work.task.by_agent,
         }
 
@@ -208,7 +212,7 @@ class LocalExecutor:
         if self._builds is None:
             self._workspaces.append(Workspace())
             self._builds = Builds(self._workspaces[0].path, self.setting.home)
-        sandbox = await probes.choose(self.setting.sandbox, python, device)
+        sandbox = await probes.choose(self.setting.sandbox, python, device, self.setting.limits)
         pool = Pool(sandbox, self._workspaces[0], self.setting.programs, _ready(device), self.group)
         self.group.start_soon(pool.keep_filled)
         return _Room(pool, anyio.Semaphore(parallel(device)), Cleaner(sandbox))

@@ -166,10 +166,22 @@ class Pool:
 
     async def keep_filled(self) -> None:
         """Start workers ahead, whenever one was taken and nothing is measured."""
-        while True:
-            await self._fill()
-            await self._refill.wait()
-            self._refill = anyio.Event()
+        try:
+            while True:
+                await self._fill()
+                await self._refill.wait()
+                self._refill = anyio.Event()
+        finally:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Close what is ours of idle processes; the group that is ending kills them."""
+        for worker in self._idle:
+            worker.socket.close()
+        for judge in self._judges:
+            judge.link.close()
+            judge.lease.free()
+            judge.lease.close()
 
     async def _fill(self) -> None:
         try:
@@ -193,6 +205,9 @@ class Pool:
             program = [self.programs.worker, "--fd", str(theirs.fileno())]
             reads = (self.programs.worker,)
             process = await self._start(name, program, reads, (theirs.fileno(),), touches_gpu)
+        except BaseException:
+            ours.close()
+            raise
         finally:
             theirs.close()
         return Worker(name, process, ours, touches_gpu)
@@ -227,6 +242,10 @@ class Pool:
         try:
             name = f"j{next(self._names)}"
             process = await self._start(name, program, self.programs.judge_reads, descriptors, True)
+        except BaseException:
+            ours.close()
+            lease.close()
+            raise
         finally:
             theirs.close()
         judge = Judge(process, Link(ours), lease, {})

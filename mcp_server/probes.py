@@ -22,7 +22,7 @@ import socket
 import subprocess
 import tempfile
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -74,7 +74,9 @@ class Finding:
     """Why it does not work; empty if it does."""
 
 
-async def choose(wanted: Wanted, interpreter: Interpreter, device: Device) -> Sandbox:
+async def choose(
+    wanted: Wanted, interpreter: Interpreter, device: Device, limits: Limits | None = None
+) -> Sandbox:
     """Return the strongest level whose probes pass.
 
     Raises:
@@ -90,9 +92,7 @@ async def choose(wanted: Wanted, interpreter: Interpreter, device: Device) -> Sa
         if finding.works and (level == "process" or set(finding.missing) <= {"pids"}):
             if level == "process" and wanted != "process":
                 log.warning("no sandbox: candidates are not fenced in; %s", found[0].reason)
-            return replace(
-                Sandbox(level, interpreter, device, finding.missing, await _limits(device))
-            )
+            return Sandbox(level, interpreter, device, finding.missing, limits or Limits())
     raise SandboxUnavailable(_refusal(found))
 
 
@@ -104,10 +104,6 @@ def _refusal(found: list[Finding]) -> str:
         f"No sandbox works here ({reasons}): install bubblewrap and allow user namespaces, "
         "or accept less with --sandbox best-effort."
     )
-
-
-async def _limits(_device: Device) -> Limits:
-    return Limits()
 
 
 async def probe(level: Level, interpreter: Interpreter, device: Device) -> Finding:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_CAUSE_LIMIT = 600
+
 
 def unread(work: Work, intake: Intake) -> Outcome:
     """Return the verdict on a text that cannot be a candidate."""
@@ -45,6 +47,8 @@ def decided(talk: Conversation, said: Message, intake: Intake, cleaner: Cleaner)
     facts |= _process_facts(talk, facts) | _machine_facts(talk.judge.hello)
     facts |= _output_facts(facts, streams)
     facts["flags"] = sorted({*judged.flags, *intake.flags, *_own_flags(talk)})
+    if facts.get("cause"):
+        facts["cause"] = cleaner(str(facts["cause"]), talk.scratches)[:_CAUSE_LIMIT]
     if talk.overdue:
         facts |= _overdue_facts(talk.overdue)
     evidence: object = said.get("evidence")

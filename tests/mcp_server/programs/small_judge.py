@@ -1,6 +1,7 @@
 """A judge without torch, for tests of the processes around it: has a worker execute the candidate's text."""
 
 import argparse
+import hashlib
 import json
 import os
 import socket
@@ -24,7 +25,15 @@ def receive(channel, op):
 
 def ask_worker(channel, message):
     """Have a worker execute the source; returns its answer or None, and what it printed."""
-    channel.send({"op": "need_worker", "request": 1, "role": "candidate", "key": "k", "gpu": False})
+    channel.send(
+        {
+            "op": "need_worker",
+            "request": 1,
+            "role": "candidate",
+            "key": hashlib.sha256(message["source"].encode()).hexdigest(),
+            "gpu": False,
+        }
+    )
     given, descriptors = receive(channel, "worker")
     worker = socket.socket(fileno=descriptors[0])
     worker.settimeout(message["deadlines"]["call"])
@@ -48,6 +57,9 @@ def judge(channel, message):
     if "judge: garbage" in message["source"]:
         channel.socket.sendall(b"\x00\x00\x00\x05hello")
         time.sleep(60)
+    if "judge: unknown op" in message["source"]:
+        channel.send({"op": "sudo"})
+        time.sleep(60)
     if "judge: dies" in message["source"]:
         os._exit(3)
     if "judge: nonsense verdict" in message["source"]:
@@ -66,10 +78,17 @@ def judge(channel, message):
         if right
         else (output["cause"] if output["cause"] == "memory_limit" else "crashed"),
         "stage": "timing",
-        "cause": json.dumps(answer),
+        "cause": "The small judge was asked.",
         "flags": ["knew"] if message["qualification"] else [],
     }
-    channel.send({"op": "done", "id": number, "verdict": verdict, "evidence": {"output": output}})
+    channel.send(
+        {
+            "op": "done",
+            "id": number,
+            "verdict": verdict,
+            "evidence": {"output": output, "answer": answer},
+        }
+    )
 
 
 def main():

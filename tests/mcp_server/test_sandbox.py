@@ -1,0 +1,230 @@
+"""What a candidate cannot do from inside the bubblewrap level, seen from inside and outside."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import subprocess
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import pytest
+
+from mcp_server import interpreter, machine, probes
+from mcp_server.contract import Status
+from mcp_server.errors import SandboxUnavailable
+from mcp_server.local import open_local
+from mcp_server.sandbox import Limits
+from tests.mcp_server.conftest import needs_bwrap, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mcp_server.local import Setting
+
+MEBIBYTE = 1024 * 1024
+
+
+async def said(setting: Setting, body: str) -> Any:
+    """Return what a candidate says after its body ran in a sandbox."""
+    async with open_local(setting) as executor:
+        outcome = await run(executor, body)
+    return outcome.evidence["answer"]["said"]
+
+
+async def test_probes_find_what_the_process_level_lets_through() -> None:
+    found = await probes.probe("process", interpreter.find(None), machine.cpu())
+    assert found.works
+    assert {"files", "writes", "network", "environment", "signals"} <= set(found.missing)
+
+
+@needs_bwrap
+async def test_probes_find_nothing_open_under_bwrap_but_fork_bombs_of_root() -> None:
+    found = await probes.probe("bwrap", interpreter.find(None), machine.cpu())
+    assert found.works, found.reason
+    assert set(found.missing) == ({"pids"} if os.getuid() == 0 else set())
+
+
+async def test_strict_names_the_layer_and_the_remedy_when_nothing_passes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SandboxUnavailable, match=r"bwrap.*not installed.*--sandbox best-effort"):
+        await probes.choose("strict", interpreter.find(None), machine.cpu())
+
+
+async def test_best_effort_falls_to_the_process_level_without_bubblewrap(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = await probes.choose("best-effort", interpreter.find(None), machine.cpu())
+    assert found.level == "process"
+    assert "network" in found.missing
+
+
+@needs_bwrap
+async def test_a_candidate_sees_no_variable_of_the_server(
+    fenced: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = secrets.token_hex(8)
+    monkeypatch.setenv("SOME_API_KEY", token)
+    body = """
+import os, glob
+said = repr(dict(os.environ))
+for name in glob.glob("/proc/*/environ"):
+    try:
+        said += open(name).read()
+    except OSError:
+        pass
+"""
+    assert token not in await said(fenced, body)
+
+
+@needs_bwrap
+async def test_a_candidate_cannot_read_the_home_folder(fenced: Setting, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("token")
+    body = f"""
+try:
+    said = open({str(secret)!r}).read()
+except OSError as error:
+    said = type(error).__name__
+"""
+    assert await said(fenced, body) == "FileNotFoundError"
+
+
+@needs_bwrap
+async def test_a_candidate_reaches_no_listener(fenced: Setting) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setblocking(False)
+        body = f"""
+import socket
+try:
+    socket.create_connection(("127.0.0.1", {listener.getsockname()[1]}), 2)
+    said = "reached"
+except OSError as error:
+    said = type(error).__name__
+"""
+        assert await said(fenced, body) != "reached"
+        with pytest.raises(BlockingIOError):
+            listener.accept()
+
+
+@needs_bwrap
+async def test_a_candidate_writes_nowhere_but_in_scratch(fenced: Setting) -> None:
+    body = """
+import os
+said = []
+for folder in ("/", "/usr", "/etc", "/sys", os.path.dirname(os.path.dirname(os.__file__))):
+    try:
+        open(os.path.join(folder, "written"), "w").close()
+        said.append(folder)
+    except OSError:
+        pass
+open(os.environ["HOME"] + "/written", "w").close()
+"""
+    assert await said(fenced, body) == []
+
+
+@needs_bwrap
+async def test_a_candidate_cannot_kill_the_server(fenced: Setting) -> None:
+    body = f"""
+import os, signal
+said = []
+for pid in {{ {os.getpid()}, {os.getppid()}, os.getppid() }}:
+    try:
+        os.kill(pid, signal.SIGKILL)
+        said.append(pid)
+    except OSError:
+        pass
+"""
+    async with open_local(fenced) as executor:
+        await run(executor, body)
+        after = await run(executor, "said = 1")
+    assert after.verdict.status is Status.OK
+
+
+@needs_bwrap
+@pytest.mark.timeout(60)
+async def test_a_fork_bomb_ends_with_its_candidate(fenced: Setting) -> None:
+    small = replace(fenced, limits=replace(Limits(), processes=64))
+    body = """
+import os, time
+for _ in range(400):
+    if os.fork() == 0:
+        time.sleep(300)
+time.sleep(300)
+"""
+    async with open_local(small) as executor:
+        outcome = await run(executor, body)
+        after = await run(executor, "said = 1")
+    assert outcome.verdict.status is Status.RUNTIME_ERROR
+    assert after.verdict.status is Status.OK
+
+
+@pytest.mark.parametrize("level", ["process", pytest.param("bwrap", marks=needs_bwrap)])
+async def test_a_tree_of_processes_shares_one_memory_limit(setting: Setting, level: Any) -> None:
+    small = replace(setting, sandbox=level, limits=replace(Limits(), memory_bytes=300 * MEBIBYTE))
+    body = f"""
+import os, time
+for _ in range(8):
+    if os.fork() == 0:
+        held = bytearray(os.urandom(1)) * (80 * {MEBIBYTE})
+        time.sleep(300)
+time.sleep(300)
+"""
+    async with open_local(small) as executor:
+        outcome = await run(executor, body)
+        after = await run(executor, "said = 1")
+    assert outcome.verdict.code == "memory_limit"
+    assert after.verdict.status is Status.OK
+
+
+@pytest.mark.parametrize("level", ["process", pytest.param("bwrap", marks=needs_bwrap)])
+async def test_filling_the_disk_ends_the_candidate_and_frees_the_disk(
+    setting: Setting, level: Any
+) -> None:
+    small = replace(setting, sandbox=level, limits=replace(Limits(), scratch_bytes=64 * MEBIBYTE))
+    body = f"""
+import time
+for number in range(20):
+    with open(str(number), "wb") as file:
+        file.write(bytes(10 * {MEBIBYTE}))
+time.sleep(300)
+"""
+    async with open_local(small) as executor:
+        outcome = await run(executor, body)
+    assert outcome.evidence["output"]["cause"] == "disk_full"
+    assert outcome.verdict.status is Status.RUNTIME_ERROR
+
+
+async def test_endless_output_ends_the_candidate_and_keeps_its_end(setting: Setting) -> None:
+    body = """
+while True:
+    print("x" * 10_000, flush=True)
+"""
+    async with open_local(setting) as executor:
+        outcome = await run(executor, body)
+    assert outcome.evidence["output"]["cause"] == "output_limit"
+    assert 1_000 < len(outcome.output) <= 256 * 1024 + 10_000
+
+
+async def test_a_process_that_leaves_its_group_is_killed_too(setting: Setting) -> None:
+    body = """
+import os, subprocess, sys
+sleeper = [sys.executable, "-c", "import time; time.sleep(300)"]
+said = subprocess.Popen(sleeper, start_new_session=True).pid
+"""
+    async with open_local(setting) as executor:
+        outcome = await run(executor, body)
+        pid = outcome.evidence["answer"]["said"]
+        with anyio.fail_after(5):
+            while _alive(pid):
+                await anyio.lowlevel.checkpoint()
+
+
+def _alive(pid: int) -> bool:
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, check=False)
+    return state.stdout.strip() not in (b"", b"Z")
