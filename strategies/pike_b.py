@@ -9,7 +9,7 @@ Source: arXiv 2511.16964; the rules of seed selection as in the public code, pik
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from strategies.errors import StateRefused
@@ -163,16 +163,15 @@ class PikeB:
         """Return the ids in line for a seat: pinned, pool, original; each once, none banned."""
         pinned = ranked(Seat(c.id, c.runtime_ms, c.id, None) for c in view.pinned)
         rule = branch_first if self.settings.seed_rule == "branch-first" else ranked
-        line = [seat.candidate for seat in (*pinned, *rule(self._pool(view)))]
+        alive = [seat for seat in self._pool(view) if seat.candidate not in view.banned]
+        line = [seat.candidate for seat in (*pinned, *rule(alive))]
         return [*dict.fromkeys(c for c in line if c not in view.banned), view.original.id]
 
     def _pool(self, view: View) -> list[Seat]:
-        pool = [seat for seat in self._state.pool if seat.candidate not in view.banned]
-        alive = ranked(seat for seat in self._state.ever if seat.candidate not in view.banned)
-        if alive and alive[0].candidate not in {seat.candidate for seat in pool}:
-            fastest = alive[0]
-            pool.append(Seat(fastest.candidate, fastest.runtime_ms, fastest.proposal, None))
-        return pool
+        """Return who is in line; with `keep_best` the fastest ever besides, a branch of its own."""
+        state = self._state
+        fastest = ranked(seat for seat in state.ever if seat.candidate not in view.banned)[:1]
+        return [*state.pool, *(replace(seat, position=None) for seat in fastest)]
 
     def _id(self) -> str:
         number = self._state.next_id

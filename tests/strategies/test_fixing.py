@@ -146,3 +146,10 @@ def test_a_cascade_of_three_needs_new_failures_for_its_third() -> None:
 
 def test_there_is_nothing_to_fix_about_a_correct_attempt() -> None:
     assert fix_role(Verdict(Kind.CORRECT)) is None
+
+
+def test_the_next_model_of_a_cascade_starts_with_a_clean_slate() -> None:
+    rules = FixRules(fixes=9, models=("a", "b", "c"))
+    following = after(errors("x", "y", "z", "y"), rules)
+    assert isinstance(following, Fix)
+    assert following.model == "b"

@@ -113,6 +113,25 @@ def test_a_banned_candidate_is_no_seed_and_a_pinned_one_sits_first() -> None:
     assert shares(search.propose()) == [("c5", 3), ("c2", 3), ("c3", 2), ("c4", 2)]
 
 
+def test_a_ban_is_stronger_than_a_pin() -> None:
+    search = started()
+    search.close_all(1.0, 2.0)
+    search.pinned = (made("c2", 2.0),)
+    search.banned = frozenset({"c2"})
+    assert shares(search.propose()) == [("c1", 5), ("c0", 5)]
+
+
+def test_a_banned_candidate_does_not_stand_in_the_way_of_its_branch() -> None:
+    search = started(seed_rule="branch-first", top=2)
+    search.close_all()
+    search.propose()
+    search.strategy.absorb(closed(search.open[0], made("fast", 1.0)))
+    search.strategy.absorb(closed(search.open[1], made("next", 2.0)))
+    search.banned = frozenset({"fast"})
+    search.open = []
+    assert shares(search.propose()) == [("next", 5), ("c0", 5)]
+
+
 def test_a_pin_outlives_the_phase_of_its_candidate() -> None:
     search = started()
     search.pinned = (made("c77", 9.0),)
@@ -196,6 +215,16 @@ def test_the_saved_state_is_json_and_carries_its_version() -> None:
     other = pike_b(ideas=0)
     other.load(state)
     assert other.propose(search.view()) == search.strategy.propose(search.view())
+
+
+def test_a_search_loaded_between_two_asks_does_not_ask_a_third_time() -> None:
+    search = Search(pike_b())
+    search.close(search.propose()[0])
+    other = pike_b()
+    other.load(search.strategy.dump())
+    search.strategy = other
+    search.close(search.propose()[0])
+    assert {p.role for p in search.propose()} == {Role.START}
 
 
 def test_a_state_holds_no_sources() -> None:

@@ -55,6 +55,7 @@ def test_a_block_of_another_language_before_is_passed_over() -> None:
 
 def test_a_block_that_was_never_closed_before_the_next_opens_is_passed_over() -> None:
     assert candidate("```cpp\nint f();\n" + block(GOOD)) == Found(GOOD)
+    assert candidate("```python\nx = 1\n" + block(GOOD)) == Found(GOOD)
 
 
 def test_without_a_fence_the_whole_text_counts_if_it_is_such_a_file() -> None:
