@@ -1,0 +1,196 @@
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+"""How fast the original runs by itself: eager, compiled, and in the precision classes of the policy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from mcp_server.judge.budget import FORMATS, Budget, Format
+from mcp_server.judge.clock import Lane, Paired, paired, rules_for
+from mcp_server.judge.faults import Fault
+from mcp_server.judge.qualification import Baseline, Qualification
+from mcp_server.judge.station import Loading, Station
+from mcp_server.judge.statistics import median, noise_floor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcp_server.judge.task import Task
+
+CLASSES = ("fp32", "tf32_fp16", "bf16", "coarser")
+"""Precision classes, finest first."""
+HOPELESS = 3.0
+"""A baseline whose first calls take this many times the best so far is not measured."""
+LATENCY_FROM_S = 0.0002
+"""An original slower than this is judged by latency, a faster one by its time on the device."""
+NOISE_ROUNDS = 80
+NOISE_S = 6.0
+COMPILE_DEADLINE_S = 240.0
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way to run the original."""
+
+    name: str
+    precision_class: str
+    form: Format | None
+    compile: bool
+
+    def loading(self, task: Task) -> Loading:
+        """Return how a worker loads it."""
+        form = self.form
+        return Loading(
+            task.source,
+            "Model",
+            cast=form.cast if form else None,
+            autocast=form.autocast if form else None,
+            tf32=form.tf32 if form and form.name == "tf32" else None,
+            compile=self.compile,
+        )
+
+
+EAGER = Variant("eager", "fp32", None, compile=False)
+
+
+def variants(budget: Budget, device: str) -> list[Variant]:
+    """Return the compiled ways to run the original within the policy's formats."""
+    found = [Variant("compile", "fp32", None, compile=True)]
+    for form in FORMATS:
+        if form.name == "fp32" or form.name not in _allowed(budget):
+            continue
+        if form.name == "tf32" and device == "cpu":
+            continue
+        found.append(Variant(f"{form.name}_compile", form.precision_class, form, compile=True))
+    return found
+
+
+def _allowed(budget: Budget) -> list[str]:
+    """Return the policy's formats, and those of finer policies within the cap."""
+    finer = [
+        form.name
+        for form in FORMATS
+        if form.name in budget.runs
+        and form.policy != "half"
+        and budget.policy != "fp32"
+        and budget.runs[form.name].worst <= budget.cap
+    ]
+    return [*budget.formats, *finer]
+
+
+def eager_lane(station: Station, task: Task, deadline_s: float) -> Lane:
+    """Return the original as it is, loaded and called once."""
+    return _lane(station, EAGER, task, deadline_s)
+
+
+def _lane(station: Station, variant: Variant, task: Task, deadline_s: float) -> Lane:
+    station.load(variant.name, variant.loading(task), 60)
+    station.construct(variant.name, 60)
+    lane = Lane(station, variant.name, deadline_s)
+    lane.call()
+    return lane
+
+
+def measure(
+    found: Qualification,
+    eager: Lane,
+    others: Station,
+    task: Task,
+    told: Callable[[str], None],
+    stage_s: float,
+) -> None:
+    """Measure eager's noise floor and every baseline against it, into the qualification."""
+    began = monotonic()
+    told("eager")
+    twin = _lane(others, EAGER, task, eager.deadline_s)
+    eager_s = eager.warm_up(rules_for(task.device, "latency"))
+    found.scope = _scope(task.device, eager_s)
+    _noise(found, eager, twin)
+    best_s = found.eager.time_ms / 1e3
+    for variant in variants(found.budget, task.device):
+        if monotonic() - began > 0.7 * stage_s:
+            found.notes.append(f"{variant.name}: not measured, no time left")
+            continue
+        told(variant.name)
+        row = _measured(variant, found, eager, others, best_s)
+        if isinstance(row, str):
+            found.notes.append(f"{variant.name}: {row}")
+        else:
+            found.baselines.append(row)
+            best_s = min(best_s, row.time_ms / 1e3)
+
+
+def _scope(device: str, eager_s: float) -> str:
+    return "device" if device != "cpu" and eager_s < LATENCY_FROM_S else "latency"
+
+
+def _noise(found: Qualification, eager: Lane, twin: Lane) -> None:
+    """A/A: eager in one process against eager in another."""
+    device = eager.station.state.task.device
+    rules = replace(
+        rules_for(device, found.scope),
+        half_width=0.0,
+        side_s=NOISE_S / 2,
+        stage_s=NOISE_S / 0.8,
+        most_rounds=NOISE_ROUNDS,
+    )
+    same = paired(eager, twin, rules)
+    found.noise_rounds = same.log_ratios
+    found.noise_floor = noise_floor(same.log_ratios)
+    time_ms = median(same.a_s) * 1e3
+    mean_ms = _mean(eager.latencies_s) * 1e3
+    row = Baseline("eager", "fp32", time_ms, mean_ms or time_ms, 0.0, 0.0, len(same.rounds))
+    found.baselines = [row]
+
+
+def _measured(
+    variant: Variant, found: Qualification, eager: Lane, others: Station, best_s: float
+) -> Baseline | str:
+    """Return the baseline, or why there is none."""
+    task = eager.station.state.task
+    try:
+        lane = _lane(others, variant, task, COMPILE_DEADLINE_S)
+        probe_s = min(lane.call() for _ in range(3))
+        if probe_s > HOPELESS * best_s:
+            return f"{probe_s / best_s:.1f} × the best so far, not measured further"
+        timed = paired(eager, lane, rules_for(task.device, found.scope))
+    except Fault as fault:
+        if fault.code == "protocol":
+            raise
+        return f"{fault.cause}"
+    return _row(variant, timed, lane, found.eager.time_ms)
+
+
+def _row(variant: Variant, timed: Paired, lane: Lane, eager_ms: float) -> Baseline:
+    """Return the baseline in units of the eager time: paired, so that drift cancels."""
+    ratio = timed.estimate
+    time_ms = eager_ms / _exp(ratio.mean)
+    mean_ms = _mean(lane.latencies_s) * 1e3 or time_ms
+    return Baseline(
+        variant.name,
+        variant.precision_class,
+        time_ms,
+        mean_ms,
+        ratio.mean,
+        ratio.error,
+        len(timed.rounds),
+    )
+
+
+def _exp(value: float) -> float:
+    return 2.718281828459045**value
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def strongest(found: Qualification, precision_class: str) -> Baseline:
+    """Return the fastest baseline of that class or a finer one."""
+    allowed = CLASSES[: CLASSES.index(precision_class) + 1]
+    return min(
+        (row for row in found.baselines if row.precision_class in allowed),
+        key=lambda row: row.time_ms,
+    )

@@ -1,0 +1,198 @@
+"""How wrong an answer may be: the reference's own error in the policy's formats, times a factor.
+
+Source of the table: the evaluator's rules, section Budget; the paper accepts fp16 and bf16 at 1e-2.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PRECISIONS = ("fp32", "tf32", "half")
+"""Policies, finest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A precision that a reference can be run in."""
+
+    name: str
+    policy: str
+    precision_class: str
+    cast: str | None = None
+    autocast: str | None = None
+    tf32: bool | None = None
+
+
+FORMATS = (
+    Format("fp32", "fp32", "fp32", tf32=False),
+    Format("tf32", "tf32", "tf32_fp16", tf32=True),
+    Format("fp16_autocast", "half", "tf32_fp16", autocast="fp16"),
+    Format("fp16_cast", "half", "tf32_fp16", cast="fp16"),
+    Format("bf16_autocast", "half", "bf16", autocast="bf16"),
+    Format("bf16_cast", "half", "bf16", cast="bf16"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The rules of one precision policy."""
+
+    factor: float
+    """c: errors may be this many times the worst format's."""
+    floor: float
+    """What e may be at least."""
+    relative: float
+    """r: part of the elementwise bound that grows with the value."""
+    fraction: float
+    """f: part of the elementwise bound that grows with D."""
+
+
+POLICIES: Mapping[str, Policy] = {
+    "fp32": Policy(8, 1e-5, 1e-4, 1e-4),
+    "tf32": Policy(3, 5e-4, 1e-3, 1e-3),
+    "half": Policy(1.5, 5e-4, 1e-2, 1e-2),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FormatRun:
+    """Errors of the reference in one format, one number per output."""
+
+    errors: list[float]
+    """e: RMS error over D."""
+    margins: dict[str, list[float]]
+    """By policy, w over D: the largest of |error| − r·|oracle|."""
+    mismatches: list[float]
+    """Share of differing elements, for integer and boolean outputs."""
+    outliers: list[float]
+    """Share of elements far beyond the median error."""
+
+    @property
+    def worst(self) -> float:
+        """The largest e of any output."""
+        return max(self.errors, default=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What one output must keep to."""
+
+    scale: float
+    """D."""
+    budget: float
+    """B: largest e."""
+    absolute: float
+    """A."""
+    relative: float
+    """r."""
+    mismatch: float = 0.0
+    """Share of integers that may differ (ties)."""
+    outliers: float = 1e-3
+    """Share of elements that may lie far beyond the median error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The policy in force, and the cap that structural mutants set on it."""
+
+    policy: str
+    formats: list[str]
+    """Names of the formats within the cap."""
+    cap: float
+    runs: dict[str, FormatRun] = field(default_factory=dict[str, FormatRun])
+
+    def bounds(self, scales: list[float]) -> list[Bound]:
+        """Return the bound of each output, given D of each."""
+        return [self._bound(place, scale) for place, scale in enumerate(scales)]
+
+    def _bound(self, place: int, scale: float) -> Bound:
+        rules = POLICIES[self.policy]
+        runs = [self.runs[name] for name in self.formats]
+        error = max((run.errors[place] for run in runs), default=0.0)
+        margin = max((run.margins[self.policy][place] for run in runs), default=0.0)
+        mismatch = max((run.mismatches[place] for run in runs), default=0.0)
+        outliers = max((run.outliers[place] for run in runs), default=0.0)
+        return Bound(
+            scale=scale,
+            budget=min(self.cap, max(rules.floor, rules.factor * error)),
+            absolute=max(rules.fraction * min(scale, 1.0), 1.5 * margin * scale),
+            relative=rules.relative,
+            mismatch=2 * mismatch,
+            outliers=max(1e-3, 2 * outliers),
+        )
+
+
+PAPER_TOLERANCE = 1e-2
+"""atol and rtol of the paper's comparison."""
+
+
+def paper_bounds(outputs: int) -> list[Bound]:
+    """Return the paper's bounds: elementwise 1e-2, no budget."""
+    tolerance = PAPER_TOLERANCE
+    bound = Bound(1.0, math.inf, tolerance, tolerance, mismatch=0.0, outliers=1.0)
+    return [bound] * outputs
+
+
+def policy_formats(policy: str) -> list[Format]:
+    """Return the formats of a policy, those of finer policies included."""
+    allowed = PRECISIONS[: PRECISIONS.index(policy) + 1]
+    return [form for form in FORMATS if form.policy in allowed]
+
+
+def settle(
+    policy: str, runs: dict[str, FormatRun], structural: Mapping[str, float]
+) -> tuple[Budget, list[str]]:
+    """Return the budget under that policy or the next finer one, and the mutants it is blind to.
+
+    `structural`: e of each mutant, worst output. A mutant within 3 × the policy's own e cannot be told from it; the
+    cap is half the e of the mildest of the others. Formats beyond the cap are left out.
+    """
+    for name in reversed(PRECISIONS[: PRECISIONS.index(policy) + 1]):
+        found = _settle_at(name, runs, structural)
+        if found is not None:
+            return found
+    cap = 0.5 * min(structural.values(), default=1.0)
+    return Budget("fp32", [], cap, runs), []
+
+
+def _settle_at(
+    name: str, runs: dict[str, FormatRun], structural: Mapping[str, float]
+) -> tuple[Budget, list[str]] | None:
+    mine = [f.name for f in FORMATS if f.policy == name and f.name in runs]
+    if not mine:
+        return None
+    own = min(runs[form].worst for form in mine)
+    blind = [mutant for mutant, error in structural.items() if error < 3 * own]
+    seen = [error for mutant, error in structural.items() if mutant not in blind]
+    cap = 0.5 * min(seen, default=0.2)
+    within = [form for form in mine if runs[form].worst <= cap]
+    if not within:
+        return None
+    return Budget(name, within, cap, runs), blind
+
+
+def class_of(error: float, runs: dict[str, FormatRun]) -> str:
+    """Return the precision class whose measured e is nearest on a log scale."""
+    anchors = _anchors(runs)
+    position = math.log(max(error, 1e-12))
+    return min(anchors, key=lambda name: abs(math.log(anchors[name]) - position))
+
+
+def _anchors(runs: dict[str, FormatRun]) -> dict[str, float]:
+    measured: dict[str, list[float]] = {}
+    for form in FORMATS:
+        if form.name in runs and runs[form.name].worst > 0:
+            measured.setdefault(form.precision_class, []).append(math.log(runs[form.name].worst))
+    anchors = {name: math.exp(sum(values) / len(values)) for name, values in measured.items()}
+    fine = anchors.setdefault("fp32", 3e-7)
+    half = anchors.setdefault(
+        "tf32_fp16", anchors["bf16"] / 8 if "bf16" in anchors else fine * 4096
+    )
+    coarse = anchors.setdefault("bf16", half * 8)
+    anchors["coarser"] = coarse * 8
+    return anchors

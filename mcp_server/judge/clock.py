@@ -1,0 +1,252 @@
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+"""Paired timing: A B B A rounds of blocks of calls, on the judge's clock, every call with new data.
+
+| scope | time of a call |
+| --- | --- |
+| `latency` | from the reveal to the synchronised answer, less what such a message costs |
+| `device` | between events on the GPU, several calls queued behind a spin kernel |
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from mcp_server.judge.oracle import secret
+from mcp_server.judge.statistics import LOOKS, Estimate, estimate, median, round_log_ratio
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from mcp_server.judge.inputs import Patch, Staged
+    from mcp_server.judge.station import Station
+    from mcp_server.judge.worker_link import Called, Fetched
+
+SPIN_HZ = 2.0e9
+"""Upper estimate of the GPU's clock, for spins long enough."""
+SMALLEST_S = 1e-7
+SINGLE_S = 0.040
+"""Calls longer than this are timed one by one."""
+ALL_FETCHED_BYTES = 1024**2
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How long to time, and how sure to be."""
+
+    scope: str = "latency"
+    half_width: float = 0.03
+    side_s: float = 1.0
+    """Time on each side after which rounds stop."""
+    stage_s: float = 15.0
+    least_calls: int = 1
+    warm_agreement: float = 0.02
+    warm_s: float = 3.0
+    most_rounds: int = LOOKS[-1]
+
+
+def rules_for(device: str, scope: str, stage_s: float = 15.0) -> Rules:
+    """Return the rules of a device: shared CPU machines need blocks of at least five calls."""
+    if device == "cpu":
+        return Rules(
+            "latency", 0.03, stage_s=stage_s, least_calls=5, warm_agreement=0.05, warm_s=1.0
+        )
+    return Rules(scope, 0.01 if scope == "device" else 0.03, stage_s=stage_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A timed call whose answer was taken for checking."""
+
+    staged: Staged
+    content: list[Tensor]
+    fetched: Fetched
+
+
+@dataclass(slots=True)
+class Lane:
+    """One model in one worker, and what its timed calls have shown."""
+
+    station: Station
+    slot: str
+    deadline_s: float
+    check_share: float = 0.125
+    """Share of the calls whose answers are fetched; drawn after the answer."""
+    keep_samples: int = 0
+    """Answers to keep for checking."""
+    latencies_s: list[float] = field(default_factory=list[float])
+    own_s: list[float] = field(default_factory=list[float])
+    raw_s: list[float] = field(default_factory=list[float])
+    fetches_s: list[float] = field(default_factory=list[float])
+    device_s: list[float] = field(default_factory=list[float])
+    batches: list[tuple[float, float, float]] = field(
+        default_factory=list[tuple[float, float, float]]
+    )
+    """Of each batch the judge's, the worker's and the events' seconds."""
+    samples: list[Sample] = field(default_factory=list[Sample])
+    timed: int = 0
+
+    def call(self) -> float:
+        """Make one call; return its latency in seconds, less the message's cost."""
+        station = self.station
+        staged, patch = station.reveal(station.next_set())
+        called = station.call(self.slot, staged, patch, self.deadline_s)
+        latency = max(SMALLEST_S, called.took_s - station.round_trip.median_s)
+        self._note(called, latency)
+        self._take_answer(called, staged)
+        return latency
+
+    def _note(self, called: Called, latency: float) -> None:
+        self.timed += 1
+        self.latencies_s.append(latency)
+        self.raw_s.append(called.took_s)
+        self.own_s.append(called.own_s)
+
+    def _take_answer(self, called: Called, staged: Staged) -> None:
+        station = self.station
+        drawn = secret(station.generator) % 1000 < self.check_share * 1000
+        flush = station.flush_bytes
+        fetched = station.worker.fetch(called.number, want=drawn, flush=flush)
+        if fetched is None:
+            return
+        self.fetches_s.append(fetched.took_s)
+        self._sample(staged, fetched)
+
+    def _sample(self, staged: Staged, fetched: Fetched) -> None:
+        """Keep an answer with its input: each one fetched has the same chance to stay."""
+        if self.keep_samples == 0:
+            return
+        one = Sample(staged, staged.snapshot(), fetched)
+        if len(self.samples) < self.keep_samples:
+            self.samples.append(one)
+            return
+        place = secret(self.station.generator) % max(1, len(self.fetches_s))
+        if place < self.keep_samples:
+            self.samples[place] = one
+
+    def batch(self, count: int) -> list[float]:
+        """Queue that many calls on the GPU; return the seconds of each by events."""
+        station = self.station
+        drawn: list[tuple[Staged, Patch]] = []
+        for _ in range(min(count, len(station.sets))):
+            drawn.append(station.reveal(station.next_set()))
+        host_s = median(self.latencies_s) if self.latencies_s else 1e-3
+        spin = int(SPIN_HZ * min(0.05, 5e-4 + len(drawn) * min(host_s, 1e-3)))
+        called = station.worker.batch(
+            self.deadline_s,
+            [(staged.number, patch) for staged, patch in drawn],
+            slot=self.slot,
+            seed=secret(station.generator) % 2**31,
+            spin_cycles=spin,
+            flush=station.flush_bytes,
+        )
+        self.timed += len(drawn)
+        self.device_s += called.device_s
+        self.batches.append((called.took_s, called.own_s, sum(called.device_s)))
+        for place, (staged, _) in enumerate(drawn):
+            number = called.number * 1000 + place
+            fetched = station.worker.fetch(number, want=True)
+            if fetched is not None:
+                self._sample(staged, fetched)
+        return called.device_s
+
+    def block(self, calls: int, scope: str) -> float:
+        """Return the median seconds of a block, after one call that does not count."""
+        if scope == "device":
+            return max(SMALLEST_S, median(self.batch(calls)))
+        if calls > 1:
+            self.call()
+        return median([self.call() for _ in range(calls)])
+
+    def warm_up(self, rules: Rules) -> float:
+        """Call until two block medians agree; return the last, in seconds."""
+        self.call()
+        before = self.call()
+        began = monotonic()
+        while True:
+            calls = block_calls(before, rules)
+            now = self.block(max(2, min(calls, 10)), "latency")
+            agree = abs(now - before) <= rules.warm_agreement * max(now, before)
+            if agree or monotonic() - began > rules.warm_s:
+                return now
+            before = now
+
+    def forget(self) -> None:
+        """Drop what the calls so far have shown: they were not timed in earnest."""
+        for values in (self.latencies_s, self.own_s, self.raw_s, self.fetches_s, self.device_s):
+            values.clear()
+        self.batches.clear()
+        self.samples.clear()
+        self.timed = 0
+
+
+def block_calls(call_s: float, rules: Rules) -> int:
+    """Return how many calls make a block of about 10 ms; one where a call is long."""
+    if call_s > SINGLE_S:
+        return 1
+    return max(rules.least_calls, min(50, math.ceil(0.010 / max(call_s, SMALLEST_S))))
+
+
+@dataclass(slots=True)
+class Paired:
+    """Rounds of block medians of two lanes, in seconds."""
+
+    rounds: list[tuple[float, float, float, float]] = field(
+        default_factory=list[tuple[float, float, float, float]]
+    )
+    """A1, B1, B2, A2 of each round."""
+    calls_per_block: int = 1
+
+    @property
+    def log_ratios(self) -> list[float]:
+        """R of each round."""
+        return [round_log_ratio(*row) for row in self.rounds]
+
+    @property
+    def estimate(self) -> Estimate:
+        """log(A / B) with its error."""
+        return estimate(self.log_ratios)
+
+    @property
+    def a_s(self) -> list[float]:
+        """Block medians of A."""
+        return [x for a1, _, _, a2 in self.rounds for x in (a1, a2)]
+
+    @property
+    def b_s(self) -> list[float]:
+        """Block medians of B."""
+        return [x for _, b1, b2, _ in self.rounds for x in (b1, b2)]
+
+
+def paired(a: Lane, b: Lane, rules: Rules, *, warm: bool = True) -> Paired:
+    """Time two lanes in turns, until the interval is narrow or the time is spent."""
+    began = monotonic()
+    call_s = max(a.warm_up(rules), b.warm_up(rules)) if warm else max(a.call(), b.call())
+    calls = block_calls(call_s, rules) if rules.scope == "latency" else _batch_calls(a, b)
+    looks = (3, *LOOKS) if call_s > SINGLE_S else LOOKS
+    a.forget()
+    b.forget()
+    found = Paired(calls_per_block=calls)
+    while len(found.rounds) < rules.most_rounds:
+        a1, b1 = a.block(calls, rules.scope), b.block(calls, rules.scope)
+        b2, a2 = b.block(calls, rules.scope), a.block(calls, rules.scope)
+        found.rounds.append((a1, b1, b2, a2))
+        if len(found.rounds) in looks and found.estimate.half_width <= rules.half_width:
+            break
+        if len(found.rounds) >= looks[0] and _spent(found, rules, began):
+            break
+    return found
+
+
+def _spent(found: Paired, rules: Rules, began: float) -> bool:
+    a_s = sum(found.a_s) * found.calls_per_block
+    b_s = sum(found.b_s) * found.calls_per_block
+    return min(a_s, b_s) >= rules.side_s or monotonic() - began > 0.8 * rules.stage_s
+
+
+def _batch_calls(a: Lane, b: Lane) -> int:
+    """Return how many queued calls take at least 2 ms on both sides."""
+    fastest = min(median(a.batch(8)), median(b.batch(8)))
+    return max(2, min(64, math.ceil(0.002 / max(fastest, SMALLEST_S))))

@@ -1,0 +1,449 @@
+"""One candidate through the stages: build, correctness, timing, confirm."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from mcp_server.judge import timing
+from mcp_server.judge.budget import class_of
+from mcp_server.judge.faults import Fault, WorkerEnded, rejected
+from mcp_server.judge.held import Held, Keeper, Resident, call_deadline_s
+from mcp_server.judge.oracle import secret
+from mcp_server.judge.probes import Examination, Report
+from mcp_server.judge.qualification import Qualification, bounds_of
+from mcp_server.judge.state import TaskState
+from mcp_server.judge.station import Loading, Station
+from mcp_server.judge.statistics import median
+from mcp_server.judge.worker_link import Worker, worker_threads
+
+if TYPE_CHECKING:
+    from mcp_server.judge.clock import Lane, Paired
+    from mcp_server.judge.request import Request
+    from mcp_server.judge.server import GivenWorker, Printed, Server
+
+log = logging.getLogger(__name__)
+
+SLOT = "candidate"
+VALUE_CODES = ("values", "precision", "outliers")
+TAIL = 10_000
+_ENDED_BY = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL}
+_LIMITS = {
+    "memory_limit": ("memory_limit", "The candidate used more memory than it may."),
+    "output_limit": ("output_limit", "The candidate printed more than it may."),
+    "disk_full": ("crashed", "The candidate filled its disk."),
+}
+
+
+@dataclass(slots=True)
+class Findings:
+    """The verdict as it grows, and the raw evidence beside it."""
+
+    verdict: dict[str, Any] = field(default_factory=dict[str, Any])
+    evidence: dict[str, Any] = field(default_factory=dict[str, Any])
+    flags: list[str] = field(default_factory=list[str])
+
+    def flag(self, name: str) -> None:
+        """Add a flag once."""
+        if name not in self.flags:
+            self.flags.append(name)
+
+
+class Attempt:
+    """One worker that holds the candidate, from its start to its end."""
+
+    def __init__(
+        self,
+        server: Server,
+        keeper: Keeper,
+        held: Held,
+        found: Qualification,
+        request: Request,
+        findings: Findings,
+        *,
+        state: TaskState,
+    ) -> None:
+        self.server = server
+        self.keeper = keeper
+        self.held = held
+        self.found = found
+        self.request = request
+        self.findings = findings
+        self.state = state
+        self.bounds = bounds_of(state, found)
+        self.given: GivenWorker | None = None
+        self.precision_class = "fp32"
+
+    # --- stages
+
+    def build(self) -> None:
+        """Start a worker, measure what a message costs, import the candidate without the lease."""
+        request = self.request
+        self.given = self.server.worker(
+            "candidate",
+            request.sha256[:32],
+            gpu=request.device != "cpu",
+            interpret=request.interpreted,
+        )
+        self.findings.verdict.setdefault("sandbox_level", self.given.level)
+        self.worker = Worker(self.given.socket, self.state.sizes, request.device)
+        with self.server.lease():
+            self.station = Station(self.worker, self.state)
+        loading = Loading(
+            request.source,
+            "ModelNew",
+            interpret=request.interpreted,
+            noise=self.state.reference.noise,
+        )
+        build_s = self.station.load(SLOT, loading, request.deadline_s("build"))
+        self.findings.verdict["build_s"] = build_s
+
+    def construct(self) -> list[str]:
+        """Make the model; return the names of weights that it does not have."""
+        answer = self.station.construct(SLOT, self.request.deadline_s("construct"))
+        prepare_s = answer.get("prepare_s")
+        if isinstance(prepare_s, int | float):
+            self.findings.verdict["prepare_ms"] = prepare_s * 1e3
+        missing = answer.get("missing")
+        if not isinstance(missing, list):
+            raise rejected("protocol", "The worker's answer is not one of the protocol.")
+        return [str(name)[:200] for name in missing]
+
+    def check(self) -> Report:
+        """Call it with secret changes and compare."""
+        few = self.request.interpreted
+        calls = 6 if few else 6 + secret(self.state.generator) % 5
+        later_s = call_deadline_s(self.state.forward_s) * (12 if few else 1)
+        deadlines = (self.request.deadline_s("first_call"), later_s)
+        runs = self.found.budget.runs
+        if self.state.plain:
+            calls = 4
+        self.examination = Examination(self.station, SLOT, self.bounds, runs)
+        try:
+            report = self.examination.run(calls, deadlines)
+        finally:
+            self._note_report(self.examination.report)
+        return report
+
+    def _note_report(self, report: Report) -> None:
+        verdict = self.findings.verdict
+        verdict["calls_checked"] = verdict.get("calls_checked", 0) + report.calls
+        verdict["first_call_ms"] = report.first_call_s * 1e3 if report.calls else None
+        verdict["max_abs_diff"] = report.max_abs or None
+        if not report.seen:
+            return
+        worst = max(report.seen, key=lambda one: (one.code is not None, one.over_budget))
+        largest = max(one.error_ratio for one in report.seen)
+        verdict["error_ratio"] = worst.error_ratio
+        verdict["budget_ratio"] = None if self.state.plain else worst.budget_ratio
+        if not self.state.plain:
+            verdict["error_over_budget_ratio"] = float(f"{worst.over_budget:.2g}")
+        verdict["wrong_share_ratio"] = worst.wrong_share
+        verdict["worst_output"] = worst.path
+        if self.state.plain:
+            verdict["worst_got"], verdict["worst_want"] = worst.got, worst.want
+        self.precision_class = class_of(largest, self.found.budget.runs)
+        verdict["precision_class"] = self.precision_class
+        if largest > 0.1 and not self.state.plain:
+            self.findings.flag("coarse")
+
+    def time(self, resident: Resident, before: timing.Alone) -> Paired:
+        """Time it against the original and pass the gates."""
+        eager = resident.lane
+        deadline_s = call_deadline_s(self.state.forward_s)
+        lane = timing.candidate_lane(self.station, SLOT, eager, deadline_s)
+        timed = timing.time_candidate(
+            eager, lane, self.found, self.bounds, self.request.deadline_s("timing")
+        )
+        self.lane = lane
+        self._refuse_disturbing(eager, timed, before)
+        self._refuse_impossible(timed)
+        self.findings.evidence.setdefault("timings", []).append(_raw(timed, eager, lane))
+        verdict = timing.fields(timed, eager, lane, self.found, self.precision_class)
+        self.findings.verdict |= verdict
+        if verdict["speedup_ratio"] > timing.EXTRAORDINARY:
+            self.findings.flag("extraordinary")
+        return timed
+
+    def _refuse_disturbing(self, eager: Lane, timed: Paired, before: timing.Alone) -> None:
+        from mcp_server.judge import gates
+
+        margins = gates.margins_for(self.request.device)
+        beside_s = median(timed.a_s)
+        if abs(beside_s - before.median_s) <= margins.drift_ratio * before.median_s:
+            return
+        self.census()
+        self.drop()
+        after = timing.alone(eager, self.found.scope, self.request.device)
+        noise_s = max(before.noise_s, after.noise_s)
+        if gates.disturbed(before.median_s, beside_s, after.median_s, noise_s, margins):
+            raise rejected("disturbs_baseline", "The original was slower beside this candidate.")
+
+    def _refuse_impossible(self, timed: Paired) -> None:
+        size = sum(x.numel() * x.element_size() for x in self.state.like.leaves)
+        if median(timed.b_s) < size / self.keeper_bandwidth():
+            raise rejected(
+                "faster_than_hardware", "The time is shorter than writing the answer takes."
+            )
+
+    def keeper_bandwidth(self) -> float:
+        """Return bytes per second that no candidate can exceed."""
+        from mcp_server.judge.hardware import write_limit
+
+        return write_limit(self.request.device)
+
+    def census(self) -> None:
+        """Ask the worker what it has become, and flag what is not as it was."""
+        if self.given is None:
+            return
+        try:
+            answer = self.worker.request("END", 5)
+        except (Fault, WorkerEnded):
+            return
+        if answer.get("torch_threads") != worker_threads():
+            self.findings.flag("threads_changed")
+        if answer.get("tf32") is True:
+            self.findings.flag("tf32_allowed")
+        peak = answer.get("peak_bytes")
+        if isinstance(peak, int):
+            self.findings.verdict["peak_memory_bytes"] = peak
+
+    def drop(self) -> Printed | None:
+        """End the worker; keep what it printed."""
+        if self.given is None:
+            return None
+        given, self.given = self.given, None
+        printed = self.server.drop(given)
+        self.findings.verdict["stdout_tail"] = printed.stdout[-TAIL:] or None
+        self.findings.verdict["stderr_tail"] = printed.stderr[-TAIL:] or None
+        return printed
+
+
+def fault_of_end(printed: Printed | None) -> Fault:
+    """Return the verdict on a worker that ended by itself."""
+    if printed is not None and printed.cause in _LIMITS:
+        code, cause = _LIMITS[printed.cause]
+        return Fault("runtime_error", code, cause)
+    code = printed.exit if printed is not None else None
+    number = -code if code is not None and code < 0 else (code or 0) - 128
+    if number in _ENDED_BY:
+        name = signal.Signals(number).name
+        return Fault("runtime_error", "crashed", f"The candidate's process died of {name}.")
+    return rejected("ended_early", "The candidate's process ended before it had answered.")
+
+
+def _raw(timed: Paired, eager: Lane, lane: Lane) -> dict[str, Any]:
+    return {
+        "rounds_s": timed.rounds,
+        "calls_per_block": timed.calls_per_block,
+        "eager_latencies_s": eager.latencies_s[:2000],
+        "candidate_latencies_s": lane.latencies_s[:2000],
+        "candidate_own_s": lane.own_s[:2000],
+        "candidate_device_s": lane.device_s[:2000],
+        "fetches_s": lane.fetches_s[:500],
+    }
+
+
+class Evaluation:
+    """All stages of one request."""
+
+    def __init__(self, server: Server, keeper: Keeper, held: Held, request: Request) -> None:
+        self.server = server
+        self.keeper = keeper
+        self.held = held
+        self.request = request
+        self.findings = Findings()
+        self.stage = "intake"
+        self.began = monotonic()
+
+    def run(self) -> Findings:
+        """Judge the candidate; the verdict says how far it came."""
+        verdict = self.findings.verdict
+        try:
+            found = self._qualified()
+            self._first(found)
+            verdict |= {"status": "ok", "code": None, "cause": None}
+        except Fault as fault:
+            self._note(fault)
+        finally:
+            self._finish()
+        return self.findings
+
+    def _enter(self, stage: str, detail: str = "") -> None:
+        self.server.check_cancelled()
+        self.stage = stage
+        self.findings.verdict["stage"] = stage
+        self.server.stage(stage, detail)
+
+    def _note(self, fault: Fault) -> None:
+        fault = self._excused(fault)
+        self.findings.verdict |= {
+            "status": fault.status,
+            "code": fault.code,
+            "cause": fault.cause,
+            **fault.details,
+        }
+
+    def _excused(self, fault: Fault) -> Fault:
+        """Replace what Triton's interpreter gets wrong: bf16."""
+        words = self.request.source + self.held.task.source
+        if not self.request.interpreted or fault.code not in (*VALUE_CODES, "stale_answer"):
+            return fault
+        if "bfloat16" not in words:
+            return fault
+        cause = "Not checkable on CPU: Triton's interpreter computes bf16 wrongly. Use fp32 there."
+        return Fault("infra_error", "not_checkable", cause)
+
+    def _finish(self) -> None:
+        verdict = self.findings.verdict
+        status = verdict.get("status")
+        reached = "calls_checked" in verdict
+        if status in ("ok", "wrong_result"):
+            verdict["correct"] = status == "ok"
+        elif reached and status == "rejected":
+            verdict["correct"] = False
+        verdict["wall_s"] = monotonic() - self.began
+
+    def _qualified(self) -> Qualification:
+        self._enter("qualify")
+        began = monotonic()
+        with self.server.lease():
+            found = self.keeper.qualification(self.held, self.request)
+        state = self.held.state
+        for name in state.flags:
+            self.findings.flag(name)
+        self.findings.evidence["seed"] = state.seed_of_seeds
+        self.findings.verdict |= {
+            "policy_effective": found.budget.policy,
+            "oracle": state.oracle.kind,
+            "blind_to": found.blind_to,
+            "output_shapes": [str(list(x.shape)) for x in state.like.leaves],
+            "output_dtypes": [str(x.dtype).removeprefix("torch.") for x in state.like.leaves],
+            "qualify_s": monotonic() - began,
+        }
+        if found.baselines:
+            from mcp_server.judge.timing import baseline_fields
+
+            self.findings.verdict |= baseline_fields(found)
+        return found
+
+    def _first(self, found: Qualification) -> Attempt:
+        self.findings.verdict["weights_mode"] = "by_name"
+        try:
+            attempt = self._attempt(found, self.held.state, confirm=False)
+        except Fault as fault:
+            if not self._may_retry(fault):
+                raise
+            attempt = self._retried(found, fault)
+        if self._needs_confirm():
+            self._confirm(found, attempt)
+        return attempt
+
+    def _may_retry(self, fault: Fault) -> bool:
+        """Whether the weights, not the arithmetic, may be why it failed."""
+        if self.held.state.plain or not self.held.state.reference.weights:
+            return False
+        return fault.code in ("state_mismatch", *VALUE_CODES)
+
+    def _retried(self, found: Qualification, fault: Fault) -> Attempt:
+        """Try once more with weights that are the same however they are created."""
+        held = self.held
+        self.server.stage("correctness", "noisy construction")
+        try:
+            if held.noisy is None:
+                noise = secret(held.state.generator)
+                held.noisy = TaskState(held.task, plain=False, noise=noise)
+        except Fault:
+            raise fault from None
+        kept = dict(self.findings.verdict)
+        try:
+            attempt = self._attempt(found, held.noisy, confirm=False)
+        except Fault:
+            self.findings.verdict.clear()
+            self.findings.verdict |= kept
+            raise fault from None
+        self.findings.verdict["weights_mode"] = "noisy_construction"
+        self.findings.flag("weights_folded")
+        return attempt
+
+    def _attempt(self, found: Qualification, state: TaskState, *, confirm: bool) -> Attempt:
+        attempt = Attempt(
+            self.server,
+            self.keeper,
+            self.held,
+            found,
+            self.request,
+            self.findings,
+            state=state,
+        )
+        try:
+            self._stages(attempt, found, confirm=confirm)
+        except WorkerEnded:
+            raise fault_of_end(attempt.drop()) from None
+        finally:
+            attempt.drop()
+        return attempt
+
+    def _stages(self, attempt: Attempt, found: Qualification, *, confirm: bool) -> None:
+        request = self.request
+        self._enter("confirm" if confirm else "build")
+        attempt.build()
+        if not (request.wants("correctness") or request.wants("timing")):
+            return
+        with self.server.lease():
+            self._leased(attempt, found, confirm=confirm)
+
+    def _leased(self, attempt: Attempt, found: Qualification, *, confirm: bool) -> None:
+        request, verdict = self.request, self.findings.verdict
+        timed = request.wants("timing") and not request.interpreted
+        resident = self._opponent(confirm=confirm) if timed else None
+        try:
+            before = timing.alone(resident.lane, found.scope, request.device) if resident else None
+            began = monotonic()
+            if not confirm:
+                self._enter("correctness")
+            attempt.state.refresh()
+            missing = attempt.construct()
+            if missing:
+                raise Fault(
+                    "runtime_error",
+                    "state_mismatch",
+                    f"ModelNew has no weight of that name and shape: {', '.join(missing[:5])}.",
+                )
+            attempt.check()
+            verdict["correctness_s"] = monotonic() - began
+            if resident is not None and before is not None:
+                began = monotonic()
+                if not confirm:
+                    self._enter("timing")
+                attempt.time(resident, before)
+                verdict["confirm_s" if confirm else "timing_s"] = monotonic() - began
+            elif request.interpreted:
+                self.findings.flag("interpreted")
+            attempt.census()
+        finally:
+            if confirm and resident is not None:
+                self.server.drop(resident.given)
+
+    def _opponent(self, *, confirm: bool) -> Resident:
+        return self.keeper.baseline(self.held) if confirm else self.keeper.resident(self.held)
+
+    def _needs_confirm(self) -> bool:
+        if not self.request.wants("confirm") or not self.request.wants("timing"):
+            return False
+        lo = self.findings.verdict.get("speedup_lo_ratio")
+        if lo is None:
+            return False
+        return lo > (self.request.beat if self.request.beat is not None else 1.0)
+
+    def _confirm(self, found: Qualification, first: Attempt) -> None:
+        """Measure again in a fresh process pair: the second measurement is the one reported."""
+        verdict = self.findings.verdict
+        quick, said = verdict["speedup_ratio"], verdict["outcome"]
+        self._attempt(found, first.state, confirm=True)
+        verdict["quick_speedup_ratio"] = quick
+        verdict["confirmed"] = verdict["outcome"] == said
+        verdict["mode"] = "confirm"

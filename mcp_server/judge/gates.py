@@ -1,0 +1,109 @@
+"""Rules that a timing must pass before it is believed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mcp_server.judge.compare import decode, differences, worst_of
+from mcp_server.judge.faults import Fault, rejected
+from mcp_server.judge.statistics import deviation, median
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mcp_server.judge.budget import Bound
+    from mcp_server.judge.clock import Lane
+
+
+@dataclass(frozen=True, slots=True)
+class Margins:
+    """How far two measurements may differ before one is doubted: seconds, and shares of the larger."""
+
+    clock_s: float
+    clock_ratio: float
+    late_s: float
+    late_ratio: float
+    drift_ratio: float
+
+
+GPU = Margins(clock_s=15e-6, clock_ratio=0.03, late_s=50e-6, late_ratio=0.03, drift_ratio=0.03)
+CPU = Margins(clock_s=300e-6, clock_ratio=0.10, late_s=500e-6, late_ratio=0.25, drift_ratio=0.25)
+"""A shared CPU wakes the judge late now and then."""
+
+
+def margins_for(device: str) -> Margins:
+    """Return the margins of a device."""
+    return CPU if device == "cpu" else GPU
+
+
+def clock_gaps(lane: Lane) -> list[float]:
+    """Return by how much the worker's clock lies below the judge's, call by call, in seconds."""
+    trip = lane.station.round_trip
+    pairs = zip(lane.raw_s, lane.own_s, strict=True)
+    return [(mine - trip.median_s) - (theirs - trip.own_s) for mine, theirs in pairs]
+
+
+def clock_confirmed(gaps: Sequence[float], raw_s: Sequence[float], margins: Margins) -> bool:
+    """Return whether the worker's clock agrees with the judge's in either half of the calls."""
+    middle = len(gaps) // 2
+    halves = ((gaps[:middle], raw_s[:middle]), (gaps[middle:], raw_s[middle:]))
+    return any(_agrees(gap, raw, margins) for gap, raw in halves if gap)
+
+
+def _agrees(gaps: Sequence[float], raw_s: Sequence[float], margins: Margins) -> bool:
+    limit = max(3 * deviation(raw_s), margins.clock_s, margins.clock_ratio * median(raw_s))
+    return median(gaps) <= limit
+
+
+def batches_confirmed(lane: Lane, margins: Margins) -> bool:
+    """Return whether what the GPU's events say fits into what the judge saw."""
+    rows = lane.batches
+    per_call = list(lane.device_s)
+    typical = median(per_call)
+    even = all(value <= 3 * typical + margins.clock_s for value in sorted(per_call)[:-1])
+    fits = all(events <= took for took, _, events in rows)
+    return even and fits
+
+
+def late(
+    fetches_s: Sequence[float], baseline_s: Sequence[float], call_s: float, margins: Margins
+) -> bool:
+    """Return whether answers take longer to deliver than the original's, which are as large."""
+    if len(fetches_s) < 3 or len(baseline_s) < 3:
+        return False
+    usual = median(baseline_s)
+    limit = max(3 * deviation(baseline_s), margins.late_s, margins.late_ratio * max(usual, call_s))
+    return median(fetches_s) - usual > limit
+
+
+def disturbed(
+    alone_s: float, beside_s: float, afterwards_s: float, noise_s: float, margins: Margins
+) -> bool:
+    """Return whether the original is off only while this candidate lives."""
+    limit = max(3 * noise_s, margins.drift_ratio * alone_s)
+    back = abs(afterwards_s - alone_s) <= limit / 2
+    return back and abs(beside_s - alone_s) > limit
+
+
+def check_samples(lane: Lane, bounds: list[Bound]) -> int:
+    """Compare the secret sample of timed answers with the oracle; return how many there were.
+
+    Raises:
+        Fault: one is wrong.
+    """
+    state = lane.station.state
+    for sample in lane.samples:
+        try:
+            got = decode(sample.fetched, state.like, state.task.device)
+        except Fault as fault:
+            raise _timed_wrong() from fault
+        want = state.oracle.answer(sample.staged.draw, sample.content)
+        worst = worst_of(differences(got, want, bounds))
+        if worst is not None and worst.code is not None:
+            raise _timed_wrong()
+    return len(lane.samples)
+
+
+def _timed_wrong() -> Fault:
+    return rejected("timed_answer_wrong", "An answer given while the clock ran is wrong.")

@@ -1,0 +1,133 @@
+"""What the judge keeps of a task between attempts: its state, its qualifications, the resident eager worker."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from mcp_server.judge import baselines
+from mcp_server.judge.faults import Fault, WorkerEnded
+from mcp_server.judge.qualification import Qualification, from_json, qualify
+from mcp_server.judge.station import Station
+from mcp_server.judge.worker_link import Worker
+
+if TYPE_CHECKING:
+    from mcp_server.judge.clock import Lane
+    from mcp_server.judge.request import Request
+    from mcp_server.judge.server import GivenWorker, Server
+    from mcp_server.judge.state import TaskState
+    from mcp_server.judge.task import Task
+
+log = logging.getLogger(__name__)
+
+ATTEMPTS_LIMIT = 50
+"""Attempts after which a resident worker is replaced."""
+
+
+@dataclass(slots=True)
+class Resident:
+    """A worker that runs the original, and what it said of it."""
+
+    given: GivenWorker
+    lane: Lane
+    attempts: int = 0
+
+
+@dataclass(slots=True)
+class Held:
+    """A task in this judge."""
+
+    task: Task
+    state: TaskState
+    qualifications: dict[str, Qualification] = field(default_factory=dict[str, Qualification])
+    noisy: TaskState | None = None
+    """The same with noisy construction; made when a candidate needs it."""
+    resident: Resident | None = None
+
+
+class Keeper:
+    """Makes workers that run the original, and qualifies tasks with them."""
+
+    def __init__(self, server: Server, device: str) -> None:
+        self.server = server
+        self.device = device
+
+    def baseline(self, held: Held) -> Resident:
+        """Return a new worker with the original loaded, eager.
+
+        Raises:
+            Fault: it ends or cannot run the original.
+        """
+        given = self.server.worker(
+            "baseline", f"task-{held.task.sha256[:16]}", gpu=self.device != "cpu"
+        )
+        try:
+            station = Station(Worker(given.socket, held.state.sizes, self.device), held.state)
+            deadline_s = call_deadline_s(held.state.forward_s)
+            lane = baselines.eager_lane(station, held.task, max(120.0, deadline_s))
+        except (Fault, WorkerEnded) as error:
+            printed = self.server.drop(given)
+            log.warning("the baseline worker failed: %s %s", error, printed.stderr[-2000:])
+            raise lost(f"The original does not run in a worker: {error}") from error
+        return Resident(given, lane)
+
+    def resident(self, held: Held) -> Resident:
+        """Return the task's eager worker, which lives on."""
+        old = held.resident
+        if old is not None and old.attempts >= ATTEMPTS_LIMIT:
+            self.release(held)
+        if held.resident is None:
+            held.resident = self.baseline(held)
+        held.resident.attempts += 1
+        return held.resident
+
+    def release(self, held: Held) -> None:
+        """End the task's eager worker."""
+        if held.resident is not None:
+            self.server.drop(held.resident.given)
+            held.resident = None
+
+    def qualification(self, held: Held, request: Request) -> Qualification:
+        """Return what is known of the task under the request's policy, measuring what is not."""
+        key = f"{request.precision}/{request.tolerance}"
+        if key in held.qualifications:
+            return held.qualifications[key]
+        found = from_json(request.qualification) if request.qualification else None
+        if found is None:
+            found = self._measure(held, request)
+            self.server.send("qualified", id=request.id, qualification=found.to_json())
+        held.qualifications[key] = found
+        return found
+
+    def _measure(self, held: Held, request: Request) -> Qualification:
+        found = qualify(held.state, request.precision)
+        if not request.wants("timing"):
+            return found
+        eager = self.resident(held)
+        other = self.baseline(held)
+        try:
+            baselines.measure(
+                found,
+                eager.lane,
+                other.lane.station,
+                held.task,
+                lambda name: self.server.stage("qualify", f"baseline {name}"),
+                request.deadline_s("qualify"),
+            )
+        except WorkerEnded as error:
+            self.release(held)
+            raise lost("A worker that ran the original ended.") from error
+        finally:
+            self.server.drop(other.given)
+        return found
+
+
+def lost(cause: str) -> Fault:
+    """Return the fault of a worker that failed through no candidate's doing."""
+    return Fault("infra_error", "worker_lost", cause)
+
+
+def call_deadline_s(forward_s: float) -> float:
+    """Return how long a later call may take."""
+    return max(10.0, 20 * forward_s)

@@ -1,0 +1,218 @@
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+"""Whether a task can judge candidates under a policy: its own errors in each format, mutants, cap, budget."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from mcp_server.judge import mutants
+from mcp_server.judge.budget import (
+    FORMATS,
+    POLICIES,
+    PRECISIONS,
+    Bound,
+    Budget,
+    Format,
+    FormatRun,
+    paper_bounds,
+    settle,
+)
+from mcp_server.judge.compare import compare, outlier_share, paths_of
+from mcp_server.judge.faults import unfit
+from mcp_server.judge.reference import Answer, forward
+from mcp_server.worker.program import set_tf32
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from mcp_server.judge.oracle import Entry
+    from mcp_server.judge.state import TaskState
+
+RUNS = 3
+"""Entries that each format is run on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """How long one way of running the original takes."""
+
+    name: str
+    precision_class: str
+    time_ms: float
+    mean_ms: float
+    log_ratio: float
+    """log(eager / this), paired; 0 for eager itself."""
+    error: float
+    """Standard error of the log ratio."""
+    rounds: int
+
+
+@dataclass(slots=True)
+class Qualification:
+    """What is measured once of a task under a policy on a device, and kept."""
+
+    budget: Budget
+    blind_to: list[str]
+    oracle: str
+    forward_s: float
+    """One eager call in the judge."""
+    baselines: list[Baseline] = field(default_factory=list[Baseline])
+    notes: list[str] = field(default_factory=list[str])
+    noise_rounds: list[float] = field(default_factory=list[float])
+    """Log ratios of eager against eager."""
+    noise_floor: float = 0.0
+    scope: str = "latency"
+    peak_bytes: int | None = None
+
+    @property
+    def eager(self) -> Baseline:
+        """The original as it is."""
+        return self.baselines[0]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the record to keep."""
+        return {"version": 1, **asdict(self)}
+
+
+def from_json(record: dict[str, Any]) -> Qualification | None:
+    """Return a kept qualification; None where it is of another version or damaged."""
+    try:
+        if record["version"] != 1:
+            return None
+        fields = {key: value for key, value in record.items() if key != "version"}
+        kept = fields.pop("budget")
+        runs = {name: FormatRun(**run) for name, run in kept.pop("runs").items()}
+        baselines = [Baseline(**row) for row in fields.pop("baselines")]
+        budget = Budget(**kept, runs=runs)
+        return Qualification(budget=budget, baselines=baselines, **fields)
+    except (KeyError, TypeError, AttributeError):
+        return None
+
+
+def qualify(state: TaskState, policy: str) -> Qualification:
+    """Return what the task can tell apart; baselines come later.
+
+    Raises:
+        Fault: it accepts an answer that is known to be wrong.
+    """
+    entries = list(state.entries.kept)
+    if state.plain:
+        return Qualification(_paper_budget(policy), [], state.oracle.kind, state.forward_s)
+    runs = {form.name: run for form in FORMATS if (run := _run(state, form, entries)) is not None}
+    if "fp32" not in runs:
+        raise unfit("reference_fails", "The original cannot be run again in fp32.")
+    fixed = mutants.answers(entries[1], entries[2])
+    partial = mutants.structural(state.reference, entries[1], state.generator)
+    errors = {name: _error(state, entries[1], leaves) for name, leaves in fixed.items()}
+    errors |= {name: _error(state, entries[1], made.leaves) for name, made in partial.items()}
+    budget, blind = settle(policy, runs, errors)
+    bounds = budget.bounds(state.scales)
+    mutants.refuse_accepted([name for name in fixed if _accepted(bounds, entries[1], fixed[name])])
+    noise = mutants.noisy(entries[1].answer, state.generator)
+    if _accepted(bounds, entries[1], noise):
+        blind.append("noise in 2 % of the elements")
+    blind += _blind_formats(state, budget, runs)
+    return Qualification(budget, blind, state.oracle.kind, state.forward_s)
+
+
+def bounds_of(state: TaskState, found: Qualification) -> list[Bound]:
+    """Return what each output must keep to."""
+    if state.plain:
+        return paper_bounds(len(state.scales))
+    return found.budget.bounds(state.scales)
+
+
+def _paper_budget(policy: str) -> Budget:
+    return Budget(policy, [], 1.0, {})
+
+
+def _run(state: TaskState, form: Format, entries: list[Entry]) -> FormatRun | None:
+    """Return the errors of the original in one format; None where it cannot run in it."""
+    device = state.task.device
+    if form.name == "tf32" and device == "cpu":
+        return None
+    if form.tf32 is not None:
+        set_tf32(form.tf32)
+    try:
+        model = state.reference.in_format(form.cast, form.autocast)
+        made = [
+            (entry, forward(model, entry.draw.arguments(device), entry.draw.seed))
+            for entry in entries[:RUNS]
+        ]
+        return _measured(state, made)
+    except Exception:  # noqa: BLE001  the task's own code: a format it cannot run in is left out
+        return None
+    finally:
+        set_tf32(False)
+
+
+def _measured(state: TaskState, made: list[tuple[Entry, Answer]]) -> FormatRun | None:
+    outputs = range(len(state.scales))
+    rows = [[_leaf_run(state, place, entry, got) for place in outputs] for entry, got in made]
+    if any(row is None for line in rows for row in line):
+        return None
+    table = [[row for row in line if row is not None] for line in rows]
+    return FormatRun(
+        errors=[max(line[place][0] for line in table) for place in outputs],
+        margins={
+            policy: [max(line[place][1][policy] for line in table) for place in outputs]
+            for policy in PRECISIONS
+        },
+        mismatches=[max(line[place][2] for line in table) for place in outputs],
+        outliers=[max(line[place][3] for line in table) for place in outputs],
+    )
+
+
+def _leaf_run(
+    state: TaskState, place: int, entry: Entry, got: Answer
+) -> tuple[float, dict[str, float], float, float] | None:
+    """Return e, w over D by policy, mismatches and outliers of one output; None if not finite alike."""
+    want, mine, scale = entry.answer.leaves[place], got.leaves[place], state.scales[place]
+    if mine.shape != want.shape:
+        return None
+    if not want.is_floating_point():
+        share = float((mine != want).double().mean()) if want.numel() else 0.0
+        return 0.0, dict.fromkeys(PRECISIONS, 0.0), share, 0.0
+    probe = compare("", mine, want, Bound(scale, float("inf"), float("inf"), 0.0, outliers=1.0))
+    if probe.code is not None:
+        return None
+    margins = {
+        name: _margin(mine, want, rules.relative) / scale for name, rules in POLICIES.items()
+    }
+    return probe.error_ratio, margins, 0.0, outlier_share(mine.reshape(-1), want.reshape(-1), scale)
+
+
+def _margin(got: Tensor, want: Tensor, relative: float) -> float:
+    excess = (got.double() - want).abs() - relative * want.abs()
+    excess = excess.nan_to_num(0.0, 0.0, 0.0)
+    return max(0.0, float(excess.max())) if excess.numel() else 0.0
+
+
+def _error(state: TaskState, entry: Entry, leaves: list[Tensor]) -> float:
+    """Return e of a mutant's worst output."""
+    found = [
+        compare("", mine, want, Bound(scale, 1.0, float("inf"), 0.0)).error_ratio
+        for mine, want, scale in zip(leaves, entry.answer.leaves, state.scales, strict=True)
+        if want.is_floating_point()
+    ]
+    return max(found, default=1.0)
+
+
+def _accepted(bounds: list[Bound], entry: Entry, leaves: list[Tensor]) -> bool:
+    paths = paths_of(entry.answer.tree)
+    rows = zip(paths, leaves, entry.answer.leaves, bounds, strict=True)
+    return all(compare(*row).code is None for row in rows)
+
+
+def _blind_formats(state: TaskState, budget: Budget, runs: dict[str, FormatRun]) -> list[str]:
+    """Return the half casts that pass under a policy finer than half."""
+    if budget.policy == "half":
+        return []
+    bounds = budget.bounds(state.scales)
+    coarser = [form.name for form in FORMATS if form.cast and form.name in runs]
+    return [
+        f"{name} weights"
+        for name in coarser
+        if all(e <= b.budget for e, b in zip(runs[name].errors, bounds, strict=True))
+    ]

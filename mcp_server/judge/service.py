@@ -1,0 +1,153 @@
+"""The judge's loop: one request after the other, each answered with a verdict."""
+
+from __future__ import annotations
+
+import logging
+import os
+import platform
+import sys
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from mcp_server.channel import Channel, ChannelClosed
+from mcp_server.judge import hardware
+from mcp_server.judge.evaluation import Evaluation, Findings
+from mcp_server.judge.faults import Cancelled, Fault
+from mcp_server.judge.held import Held, Keeper
+from mcp_server.judge.request import Request, read
+from mcp_server.judge.server import Quit, Server
+from mcp_server.judge.state import TaskState
+from mcp_server.judge.task import load_task
+from mcp_server.worker.program import set_tf32
+
+if TYPE_CHECKING:
+    import socket
+
+log = logging.getLogger(__name__)
+
+TASKS_HELD = 2
+"""Tasks whose weights, oracle and workers are kept at once."""
+
+
+def serve(connection: socket.socket) -> None:
+    """Serve requests until the server is done or gone."""
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO)
+    device = "cuda:0" if torch.cuda.is_available() else "cpu"
+    set_tf32(False)
+    torch.set_num_threads(len(os.sched_getaffinity(0)))
+    server = Server(Channel(connection))
+    try:
+        server.send(
+            "hello",
+            torch=torch.__version__,
+            device=device,
+            python=platform.python_version(),
+            **hardware.describe(device),
+        )
+        Judge(server).loop()
+    except (Quit, ChannelClosed):
+        return
+
+
+class Judge:
+    """The tasks held, and the answers to requests."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.tasks: dict[tuple[str, str, str], Held] = {}
+        self.keepers: dict[str, Keeper] = {}
+
+    def loop(self) -> None:
+        """Answer requests for ever."""
+        while True:
+            self._answer(self.server.next_job())
+
+    def _answer(self, message: dict[str, Any]) -> None:
+        findings = Findings()
+        try:
+            request = read(message)
+            findings = self._judge(request)
+            findings.verdict = {**self._names(request), **findings.verdict}
+        except Cancelled:
+            findings.verdict |= {"status": None, "cause": "cancelled"}
+        except (Quit, ChannelClosed):
+            raise
+        except Exception as error:  # noqa: BLE001  the boundary: a fault of ours is no candidate's
+            traceback.print_exc()
+            cause = f"The judge failed: {type(error).__name__}: {str(error)[:200]}"
+            findings.verdict |= {"status": "infra_error", "code": "worker_lost", "cause": cause}
+        findings.verdict["flags"] = findings.flags
+        self.server.send(
+            "done", id=message.get("id"), verdict=findings.verdict, evidence=findings.evidence
+        )
+
+    def _judge(self, request: Request) -> Findings:
+        findings = Findings()
+        try:
+            self.server.stage("qualify", "loading the task")
+            keeper = self.keepers.setdefault(request.device, Keeper(self.server, request.device))
+            held = self._held(request, keeper)
+            if not request.source:
+                return self._qualify(request, keeper, held)
+            findings = Evaluation(self.server, keeper, held, request).run()
+        except Fault as fault:
+            findings.verdict |= {
+                "status": fault.status,
+                "code": fault.code,
+                "cause": fault.cause,
+                "stage": "qualify",
+            }
+        if request.agent_task:
+            findings.flag("agent_task")
+        return findings
+
+    def _qualify(self, request: Request, keeper: Keeper, held: Held) -> Findings:
+        from mcp_server.judge.timing import baseline_fields
+
+        findings = Findings()
+        with self.server.lease():
+            found = keeper.qualification(held, request)
+        findings.verdict |= {
+            "status": "ok",
+            "stage": "qualify",
+            "policy_effective": found.budget.policy,
+            "oracle": held.state.oracle.kind,
+            "blind_to": found.blind_to,
+            "scope": found.scope,
+            **(baseline_fields(found) if found.baselines else {}),
+        }
+        return findings
+
+    def _held(self, request: Request, keeper: Keeper) -> Held:
+        path = Path(request.task_path)
+        task = load_task(request.task_id, path, request.device)
+        key = (task.sha256, request.device, request.tolerance)
+        if key in self.tasks:
+            return self.tasks[key]
+        while len(self.tasks) >= TASKS_HELD:
+            oldest = next(iter(self.tasks))
+            keeper.release(self.tasks.pop(oldest))
+        with self.server.lease():
+            state = TaskState(task, plain=request.tolerance == "paper")
+        self.tasks[key] = Held(task, state)
+        return self.tasks[key]
+
+    @staticmethod
+    def _names(request: Request) -> dict[str, Any]:
+        facts = hardware.describe(request.device)
+        return {
+            "task": request.task_id,
+            "device": request.device,
+            "device_name": facts["device_name"],
+            "device_uuid": facts["device_uuid"],
+            "driver": facts["driver"],
+            "cuda": facts["cuda"],
+            "torch": torch.__version__,
+            "candidate_sha256": request.sha256 if request.source else None,
+            "precision_policy": request.precision,
+            "tolerance": request.tolerance,
+            "mode": request.mode,
+        }

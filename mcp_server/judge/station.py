@@ -1,0 +1,214 @@
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+"""One worker as the judge uses it: models loaded into it, sets of inputs staged, secret reveals, what a message costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from mcp_server.judge.faults import Fault
+from mcp_server.judge.inputs import Patch, Staged
+from mcp_server.judge.oracle import secret
+from mcp_server.judge.statistics import deviation, median
+from mcp_server.worker.program import describe
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from mcp_server.judge.inputs import Draw
+    from mcp_server.judge.state import TaskState
+    from mcp_server.judge.worker_link import Called, Worker
+
+ROTATION_LIMIT_BYTES = 256 * 1024**2
+"""A virtual machine reports its host's cache; more than this is never staged."""
+MOST_SETS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """How a source is to be loaded."""
+
+    source: str
+    class_name: str
+    cast: str | None = None
+    autocast: str | None = None
+    compile: bool = False
+    tf32: bool | None = None
+    interpret: bool = False
+    noise: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTrip:
+    """What a message costs that applies a reveal and runs nothing, in seconds."""
+
+    median_s: float
+    deviation_s: float
+    own_s: float
+    """The part of it that the worker's clock sees."""
+
+
+class Station:
+    """A worker, its staged sets, and the secret generator that changes them."""
+
+    def __init__(self, worker: Worker, state: TaskState) -> None:
+        self.worker = worker
+        self.state = state
+        self.generator = torch.Generator().manual_seed(secret(state.generator))
+        self.sets: list[Staged] = []
+        self.turn = 0
+        self.flush_bytes = flush_bytes(state.task.device)
+        entries = list(state.entries.kept)
+        for number in range(number_of_sets(entries[0].draw, state.task.device)):
+            self._stage(Staged(number, entries[-1 - number % len(entries)].draw))
+        self.round_trip = self._measure_round_trip()
+
+    def _stage(self, staged: Staged) -> None:
+        spec = {"tree": staged.draw.tree, "leaves": staged.draw.metas}
+        self.sets.append(staged)
+        self._fill(staged, self.worker.text(spec), [])
+
+    def _fill(self, staged: Staged, text: dict[str, int], pattern: list[int]) -> None:
+        data = self.worker.put(staged.leaves)
+        self.worker.request("STAGE", 60, set=staged.number, data=data, pattern=pattern, **text)
+
+    def pattern_memory(self, staged: Staged) -> None:
+        """Fill the set anew, and leave a pattern where an answer's memory will come from."""
+        like = self.state.like.leaves
+        sizes = [x.numel() * x.element_size() for x in like if x.numel()][:64]
+        self._fill(staged, {"at": 0, "size": 0}, sizes)
+
+    def _measure_round_trip(self) -> RoundTrip:
+        took: list[float] = []
+        own: list[float] = []
+        while len(took) < 200 and (sum(took) < 0.3 or len(took) < 20):
+            staged, patch = self.reveal(self.next_set())
+            called = self.worker.call("NOP", 60, patch, set=staged.number)
+            took.append(called.took_s)
+            own.append(called.own_s)
+        return RoundTrip(median(took), deviation(took), median(own))
+
+    # --- models
+
+    def load(self, slot: str, loading: Loading, deadline_s: float) -> float:
+        """Run the source in the worker; return the seconds it took."""
+        tree, metas, leaves = self.state.task.init_tree(self.state.reference.seed)
+        spec = {
+            "source": loading.source,
+            "class": loading.class_name,
+            "seed": self.state.reference.seed,
+            "init": tree,
+            "init_leaves": metas,
+            "init_at": self.worker.put(leaves),
+            "cast": loading.cast,
+            "autocast": loading.autocast,
+            "compile": loading.compile,
+            "tf32": loading.tf32,
+            "interpret": loading.interpret,
+            "noise": loading.noise,
+        }
+        text = self.worker.text(spec)
+        with late_as("build"):
+            answer = self.worker.request("LOAD", deadline_s, slot=slot, phase="import", **text)
+        own_s = answer.get("own_s")
+        return float(own_s) if isinstance(own_s, int | float) else 0.0
+
+    def construct(self, slot: str, deadline_s: float) -> dict[str, Any]:
+        """Make the model from what was loaded, and give it the secret weights.
+
+        Returns what the worker says of them: `missing` names, `prepare_s`.
+        """
+        _, _, leaves = self.state.task.init_tree(self.state.reference.seed)
+        self.worker.put(leaves)
+        with late_as("construct"):
+            self.worker.request("LOAD", deadline_s, slot=slot, phase="construct")
+            return self._give_weights(slot, deadline_s)
+
+    def _give_weights(self, slot: str, deadline_s: float) -> dict[str, Any]:
+        weights = self.state.reference.weights
+        metas = [describe(value) for value in weights.values()]
+        spec = {"names": list(weights), "leaves": metas}
+        text = self.worker.text(spec)
+        data = self.worker.put(list(weights.values()))
+        dry = self.state.reference.noise is not None
+        return self.worker.request("STATE", deadline_s, slot=slot, data=data, dry=dry, **text)
+
+    # --- calls
+
+    def next_set(self) -> Staged:
+        """Return the set whose turn it is."""
+        self.turn = (self.turn + 1) % len(self.sets)
+        return self.sets[self.turn]
+
+    def reveal(self, staged: Staged) -> tuple[Staged, Patch]:
+        """Draw a secret change of the set and make it in the judge's copy."""
+        entries = self.state.entries.kept
+        source = entries[secret(self.generator) % len(entries)].draw
+        patch = staged.change(source, self.generator, self.state.reveal)
+        staged.apply(patch)
+        return staged, patch
+
+    def call(self, slot: str, staged: Staged, patch: Patch, deadline_s: float) -> Called:
+        """Call the model once, on the set with that change."""
+        seed = secret(self.generator) % 2**31
+        return self.worker.call("CALL", deadline_s, patch, slot=slot, set=staged.number, seed=seed)
+
+
+class late_as:  # noqa: N801  reads as a clause: `with late_as("build")`
+    """Name the stage in a timeout that happens inside."""
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _kind: object, error: object, _trace: object) -> None:
+        if isinstance(error, Fault) and error.status == "timeout":
+            error.code = self.code
+            error.cause = _LATE[self.code]
+            error.args = (error.cause,)
+
+
+_LATE = {
+    "build": "Importing the candidate took too long.",
+    "construct": "Constructing ModelNew took too long.",
+    "first_call": "The first call took too long.",
+    "call": "A call took too long.",
+}
+
+
+def number_of_sets(draw: Draw, device: str) -> int:
+    """Return how many sets in rotation exceed four times the last cache, within reason."""
+    wanted = min(4 * cache_bytes(device), ROTATION_LIMIT_BYTES)
+    return max(3, min(MOST_SETS, -(-wanted // max(1, draw.bytes))))
+
+
+def cache_bytes(device: str) -> int:
+    """Return the size of the last cache of the device."""
+    if device != "cpu":
+        return int(torch.cuda.get_device_properties(device).L2_cache_size)
+    sizes = [_size(path) for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size")]
+    return max(sizes, default=32 * 1024**2)
+
+
+def _size(path: Path) -> int:
+    units = {"K": 1024, "M": 1024**2, "G": 1024**3}
+    try:
+        text = path.read_text(encoding="ascii").strip()
+        return int(text.rstrip("KMG")) * units.get(text[-1], 1)
+    except (OSError, ValueError):
+        return 0
+
+
+def flush_bytes(device: str) -> int:
+    """Return what is read and written between calls to cool the cache: 2 × L2; nothing on a CPU."""
+    return 0 if device == "cpu" else 2 * cache_bytes(device)
+
+
+def same_bytes(one: Tensor, two: Tensor) -> bool:
+    """Return whether two byte tensors are equal."""
+    return one.shape == two.shape and bool(torch.equal(one, two))

@@ -1,0 +1,184 @@
+"""A candidate against the original: paired rounds, the gates, and the fields of the verdict they give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mcp_server.judge import gates
+from mcp_server.judge.baselines import strongest
+from mcp_server.judge.clock import ALL_FETCHED_BYTES, Lane, Paired, block_calls, paired, rules_for
+from mcp_server.judge.faults import rejected
+from mcp_server.judge.statistics import (
+    chained,
+    deviation,
+    interval,
+    median,
+    outcome,
+    percentile,
+)
+
+if TYPE_CHECKING:
+    from mcp_server.judge.budget import Bound
+    from mcp_server.judge.qualification import Qualification
+    from mcp_server.judge.station import Station
+
+SAMPLES = 12
+"""Timed answers compared with the oracle, at most; at least four are."""
+SAMPLE_BYTES = 256 * 1024**2
+ORACLE_S = 1.5
+"""About how long those comparisons may take."""
+EXTRAORDINARY = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """The original's time with no candidate beside it, in seconds."""
+
+    median_s: float
+    noise_s: float
+
+
+def alone(eager: Lane, scope: str, device: str) -> Alone:
+    """Time the original by itself, briefly."""
+    rules = rules_for(device, scope)
+    calls = block_calls(eager.call(), rules)
+    if scope == "device":
+        blocks = [eager.block(8, scope) for _ in range(3)]
+    else:
+        blocks = [eager.block(min(calls, 5), scope) for _ in range(3)]
+    return Alone(median(blocks), deviation(blocks))
+
+
+def candidate_lane(station: Station, slot: str, eager: Lane, deadline_s: float) -> Lane:
+    """Return the candidate's lane; both sides have their answers fetched at one rate."""
+    state = station.state
+    size = sum(x.numel() * x.element_size() for x in state.like.leaves)
+    share = 1.0 if size <= ALL_FETCHED_BYTES or state.forward_s > 0.02 else 0.125
+    held = SAMPLE_BYTES // max(1, size + sum(leaf.nbytes for leaf in station.sets[0].leaves))
+    by_time = int(ORACLE_S / max(1e-4, 3 * state.forward_s))
+    samples = max(4, min(SAMPLES, held, by_time))
+    eager.check_share = share
+    return Lane(station, slot, deadline_s, check_share=share, keep_samples=samples)
+
+
+def time_candidate(
+    eager: Lane, candidate: Lane, found: Qualification, bounds: list[Bound], stage_s: float
+) -> Paired:
+    """Time both in turns and pass the gates.
+
+    Raises:
+        Fault: a gate does not open.
+    """
+    device = eager.station.state.task.device
+    margins = gates.margins_for(device)
+    timed = paired(eager, candidate, rules_for(device, found.scope, stage_s))
+    candidate.check_share = 1.0
+    while len(candidate.samples) < 4:
+        _ = candidate.batch(2) if found.scope == "device" else [candidate.call()]
+    if found.scope == "device" and not gates.batches_confirmed(candidate, margins):
+        raise _clock_fault()
+    if found.scope == "latency":
+        _check_latency(eager, candidate, margins)
+    gates.check_samples(candidate, bounds)
+    return timed
+
+
+def _check_latency(eager: Lane, candidate: Lane, margins: gates.Margins) -> None:
+    gaps = gates.clock_gaps(candidate)
+    if not gates.clock_confirmed(gaps, candidate.raw_s, margins):
+        raise _clock_fault()
+    call_s = median(candidate.latencies_s)
+    if gates.late(candidate.fetches_s, eager.fetches_s, call_s, margins):
+        raise rejected("late_output", "The answer was not finished when it was given.")
+
+
+def _clock_fault() -> Exception:
+    return rejected("clock_not_confirmed", "The candidate's time is not confirmed by both clocks.")
+
+
+def fields(
+    timed: Paired, eager: Lane, candidate: Lane, found: Qualification, precision_class: str
+) -> dict[str, Any]:
+    """Return the verdict's fields of timing and speedup."""
+    over_eager = interval(timed.estimate)
+    baseline = strongest(found, precision_class)
+    if baseline.name == "eager":
+        over_best = over_eager
+    else:
+        kept = timed.estimate
+        over_best = chained(kept, _estimate_of(baseline.log_ratio, baseline.error, baseline.rounds))
+    floor = found.noise_floor
+    return {
+        **_times(timed, eager, candidate, found.scope),
+        **baseline_fields(found),
+        "baseline": baseline.name,
+        "baseline_ms": baseline.time_ms,
+        "speedup_ratio": over_best.ratio,
+        "speedup_lo_ratio": over_best.lo,
+        "speedup_hi_ratio": over_best.hi,
+        "outcome": outcome(over_best, floor),
+        "speedup_eager_ratio": over_eager.ratio,
+        "speedup_eager_lo_ratio": over_eager.lo,
+        "speedup_eager_hi_ratio": over_eager.hi,
+        "outcome_eager": outcome(over_eager, floor),
+        "paper_speedup_ratio": _paper(eager, candidate),
+    }
+
+
+def _estimate_of(mean: float, error: float, rounds: int) -> Any:
+    from mcp_server.judge.statistics import Estimate
+
+    return Estimate(mean, error, rounds)
+
+
+def _times(timed: Paired, eager: Lane, candidate: Lane, scope: str) -> dict[str, Any]:
+    latencies, on_device = candidate.latencies_s, candidate.device_s
+    values = on_device if scope == "device" else latencies
+    trip = candidate.station.round_trip
+    return {
+        "scope": scope,
+        "runtime_ms": median(timed.b_s) * 1e3,
+        "p95_ms": percentile(values, 0.95) * 1e3,
+        "iqr_ms": (percentile(values, 0.75) - percentile(values, 0.25)) * 1e3,
+        "latency_ms": median(latencies) * 1e3 if latencies else None,
+        "device_ms": median(on_device) * 1e3 if on_device else None,
+        "round_trip_ms": trip.median_s * 1e3,
+        "clock_gap_ms": median(gates.clock_gaps(candidate)) * 1e3 if latencies else None,
+        "calls_timed": candidate.timed,
+        "pairs": 1,
+        "rounds": len(timed.rounds),
+        "rounds_dropped": 0,
+        "timer_confirmed": True,
+        "batched": scope == "device",
+        "launch_bound": _launch_bound(latencies, on_device),
+    }
+
+
+def _launch_bound(latencies: list[float], on_device: list[float]) -> bool | None:
+    if not latencies or not on_device:
+        return None
+    return median(on_device) < 0.7 * median(latencies)
+
+
+def baseline_fields(found: Qualification) -> dict[str, Any]:
+    """Return what the verdict says of the original by itself."""
+    times = {row.name: row.time_ms for row in found.baselines}
+    halves = [row.time_ms for row in found.baselines if row.name.startswith(("fp16", "bf16"))]
+    return {
+        "eager_ms": times.get("eager"),
+        "compile_ms": times.get("compile"),
+        "tf32_ms": times.get("tf32_compile"),
+        "half_ms": min(halves, default=None),
+        "baseline_names": [row.name for row in found.baselines],
+        "baseline_classes": [row.precision_class for row in found.baselines],
+        "baseline_times_ms": [row.time_ms for row in found.baselines],
+        "noise_floor_ratio": found.noise_floor,
+    }
+
+
+def _paper(eager: Lane, candidate: Lane) -> float | None:
+    mine, theirs = candidate.latencies_s, eager.latencies_s
+    if not mine or not theirs:
+        return None
+    return (sum(theirs) / len(theirs)) / (sum(mine) / len(mine))
