@@ -79,8 +79,6 @@ class Request:
     max_tokens: int = MAX_TOKENS
     sampling: dict[str, Any] = field(default_factory=dict[str, Any])
     """temperature, top_p: only what was set, and only for vendors that take it."""
-    phase: int | None = None
-    """The proposal's `meta["phase"]`: recorded models answer by it; None where there are no phases."""
 
 
 @dataclass(frozen=True, slots=True)

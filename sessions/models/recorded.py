@@ -142,8 +142,6 @@ def proposal_role(request: Request) -> str:
             return role
         case PromptRole.IMPROVE | PromptRole.CROSS:
             return PromptRole.IMPROVE
-        case _ if request.phase is not None:
-            return PromptRole.START if request.phase == 0 else PromptRole.IMPROVE
         case _:
             return PromptRole.START if request.prompt.context.idea else PromptRole.IMPROVE
 

@@ -127,12 +127,12 @@ def applicable(source: str, context: Context) -> list[Rule]:
 
 
 def together(rules: Iterable[Rule]) -> tuple[Rule, ...]:
-    """Return the rules in order, without those that a later one of the same kind replaces."""
+    """Return the rules, newest last, without those that a later one of the same kind replaces."""
     kept: list[Rule] = []
     for rule in rules:
         kept = [other for other in kept if not _excludes(rule, other)]
         kept.append(rule)
-    return tuple(sorted(kept, key=list(Rule).index))
+    return tuple(kept)
 
 
 def _device(context: Context) -> str:
