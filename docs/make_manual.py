@@ -59,7 +59,7 @@ def _rows(parser: argparse.ArgumentParser, prefix: str = "") -> list[tuple[str, 
     rows: list[tuple[str, str]] = []
     for action in parser._actions:  # pyright: ignore[reportPrivateUsage]
         if isinstance(action, argparse._SubParsersAction):  # pyright: ignore[reportPrivateUsage]
-            acts = cast("dict[str, argparse.ArgumentParser]", action.choices)  # what it holds
+            acts = cast("dict[str, argparse.ArgumentParser]", action.choices)  # pyright: ignore[reportUnknownMemberType] -- untyped
             for name, sub in acts.items():
                 rows.append((f"{prefix}{name} …", sub.description or ""))
                 rows += _rows(sub, f"{prefix}{name} ")
