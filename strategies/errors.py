@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 class StrategyError(ValueError):
@@ -47,3 +47,15 @@ def hint(word: str, known: Iterable[str]) -> str:
     """Return the end of a sentence: `; did you mean 'nearest'?`, or `.` when none is close."""
     near = get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f"; did you mean '{near[0]}'?" if near else "."
+
+
+def check_version(name: str, version: int, state: Mapping[str, object]) -> None:
+    """Refuse a state that another version of a strategy saved.
+
+    Raises:
+        StateRefused: it says which version saved it, and what to do.
+    """
+    found = state.get("version")
+    if found != version:
+        message = f"This search was saved by version {found} of {name}; here is version {version}."
+        raise StateRefused(f"{message} Resume it with the workbench that saved it.")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from strategies.errors import StateRefused
+from strategies.errors import StateRefused, check_version
 from strategies.protocol import JsonMap, Outcome, Proposal, Role, View
 from strategies.selection import Seat, bins, branch_first, ranked, resize
 from strategies.settings import number, switch, word
@@ -110,9 +110,10 @@ class PikeB:
         """Take up a dumped state.
 
         Raises:
-            StateRefused: it is of a newer version, or lacks a part.
+            StateRefused: it is of a version this one cannot read, or lacks a part.
         """
-        self._state = _state(self.version, state)
+        check_version(self.name, self.version, state)
+        self._state = _state(state)
 
     def _empty_inbox(self) -> None:
         state = self._state
@@ -183,11 +184,7 @@ def _own(proposal: Proposal) -> bool:
     return proposal.id.startswith("p")
 
 
-def _state(version: int, dumped: JsonMap) -> State:
-    found = dumped.get("version")
-    if found != version:
-        message = f"This search was saved by version {found} of pike-b; here is version {version}."
-        raise StateRefused(f"{message} Resume it with the workbench that saved it.")
+def _state(dumped: JsonMap) -> State:
     try:
         return State(
             seed=dumped["seed"],

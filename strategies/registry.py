@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from strategies import settings as reading
+from strategies.best_of_n import BestOfN, BestOfNSettings
 from strategies.errors import UnknownStrategy, hint
 from strategies.pike_b import PikeB, PikeBSettings
 from strategies.settings import Described, Value
@@ -31,6 +32,9 @@ _ENTRIES: Mapping[str, _Entry] = {
     ),
     "pike-b-noideas": _Entry(
         "pike-b without the initial brainstorming agent", PikeBSettings, PikeB, {"ideas": 0}
+    ),
+    "best-of-n": _Entry(
+        "independent answers to one prompt: the yardstick", BestOfNSettings, BestOfN
     ),
 }
 

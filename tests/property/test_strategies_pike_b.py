@@ -126,7 +126,7 @@ def played(
 RUNS = st.builds(played, SETTINGS, st.integers(0, 80), CLOSINGS, STEERS)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(RUNS)
 def test_no_proposal_has_a_banned_parent(run: Run) -> None:
     for view, proposals in run.proposed:
@@ -134,7 +134,7 @@ def test_no_proposal_has_a_banned_parent(run: Run) -> None:
         assert not shown & view.banned
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(RUNS)
 def test_proposals_never_exceed_what_is_left_of_the_budget(run: Run) -> None:
     for view, proposals in run.proposed:
@@ -142,7 +142,7 @@ def test_proposals_never_exceed_what_is_left_of_the_budget(run: Run) -> None:
     assert run.queries >= 0
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(RUNS)
 def test_a_phase_opens_only_when_the_one_before_is_closed(run: Run) -> None:
     for view, proposals in run.proposed:
@@ -150,7 +150,7 @@ def test_a_phase_opens_only_when_the_one_before_is_closed(run: Run) -> None:
             assert proposals == []
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(RUNS)
 def test_work_is_never_idle_while_a_query_is_left(run: Run) -> None:
     for view, proposals in run.proposed:
@@ -161,7 +161,7 @@ def test_work_is_never_idle_while_a_query_is_left(run: Run) -> None:
             assert len(proposals) == (1 if asks else whole)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(RUNS)
 def test_ids_count_up_without_gap_and_parents_exist(run: Run) -> None:
     proposals = [p for _, some in run.proposed for p in some]
@@ -170,7 +170,7 @@ def test_ids_count_up_without_gap_and_parents_exist(run: Run) -> None:
     assert sum(p.role is Role.IDEAS for p in proposals) <= 2
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(RUNS)
 def test_a_phase_takes_the_fastest_in_line_and_at_most_top_of_them(run: Run) -> None:
     for view, proposals in run.proposed:
@@ -189,7 +189,7 @@ def through_json(strategy: PikeB, chosen: PikeBSettings) -> PikeB:
     return other
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(SETTINGS, st.integers(1, 80), CLOSINGS, CLOSINGS, STEERS)
 def test_a_search_loaded_from_its_dump_proposes_the_same_to_the_end(
     chosen: PikeBSettings,
@@ -210,7 +210,7 @@ def test_a_search_loaded_from_its_dump_proposes_the_same_to_the_end(
     assert twin.proposed == run.proposed
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(RUNS)
 def test_a_dump_without_its_next_id_does_not_pass_for_a_whole_one(run: Run) -> None:
     state = run.strategy.dump()
@@ -226,7 +226,7 @@ def test_a_dump_without_its_next_id_does_not_pass_for_a_whole_one(run: Run) -> N
         assert forgetful.propose(run.view()) != run.strategy.propose(run.view())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(
     SETTINGS, st.permutations(range(12)), st.lists(st.floats(0.5, 2.0), min_size=12, max_size=12)
 )

@@ -43,7 +43,7 @@ TEXT = st.one_of(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(TEXT, st.integers(0, 20))
 def test_ideas_of_any_text_are_at_most_ten_distinct_printable_lines(text: str, limit: int) -> None:
     found = ideas(text, limit)
@@ -52,7 +52,7 @@ def test_ideas_of_any_text_are_at_most_ten_distinct_printable_lines(text: str, l
     assert all(0 < len(idea) <= IDEA_LENGTH and idea.isprintable() for idea in found)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(TEXT, st.booleans())
 def test_a_candidate_of_any_text_can_be_stored_or_says_what_was_wrong(
     text: str, cut_off: bool
@@ -68,7 +68,7 @@ def test_a_candidate_of_any_text_can_be_stored_or_says_what_was_wrong(
             assert fault.endswith(".")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(st.text(max_size=200), st.text(max_size=200).filter(lambda after: "```" not in after))
 def test_a_good_block_is_found_whatever_is_written_after_it(before: str, after: str) -> None:
     source = "# change: x\nclass ModelNew:\n    pass\n"
@@ -77,7 +77,7 @@ def test_a_good_block_is_found_whatever_is_written_after_it(before: str, after: 
     assert candidate(f"{prose}\n```python\n{source}```\n{trailing}") == Found(source)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(TEXT)
 def test_the_change_line_of_any_text_is_one_line(text: str) -> None:
     assert "\n" not in change(text)
