@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from workbench.errors import CannotGoOn, WrongUsage
@@ -22,6 +23,14 @@ def command(*words: str) -> list[str]:
     return [sys.executable, "-P", "-m", "mcp_server", *words]
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a plain command of the evaluator printed."""
+
+    json: Any
+    exit_code: int
+
+
 def ask(*words: str) -> Any:
     """Return the JSON that `python -m mcp_server WORDS` prints, whether it found all well or not.
 
@@ -29,15 +38,23 @@ def ask(*words: str) -> Any:
         WrongUsage: it refused the words.
         CannotGoOn: it failed, or printed no JSON.
     """
+    return answer(*words).json
+
+
+def answer(*words: str, limit_s: float | None = ANSWER_LIMIT_S) -> Answer:
+    """Return what `python -m mcp_server WORDS` prints, and how it ended.
+
+    Raises:
+        WrongUsage: it refused the words.
+        CannotGoOn: it failed, or printed no JSON.
+    """
     try:
-        done = subprocess.run(
-            command(*words), capture_output=True, timeout=ANSWER_LIMIT_S, check=False
-        )
+        done = subprocess.run(command(*words), capture_output=True, timeout=limit_s, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CannotGoOn(f"the evaluator does not answer: {error}") from error
     if done.returncode and not done.stdout.strip():
         raise _refusal(words, done.returncode, done.stderr)
-    return _parsed(done.stdout)
+    return Answer(_parsed(done.stdout), done.returncode)
 
 
 def machine(python: str = "") -> list[dict[str, Any]]:

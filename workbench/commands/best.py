@@ -1,0 +1,40 @@
+"""`pike best`: writes the best candidate, with its provenance in a header."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sessions.best import best
+from sessions.journal import Reader
+from workbench import lookup, provenance, story
+from workbench.errors import DONE, CannotGoOn
+from workbench.version import version
+
+if TYPE_CHECKING:
+    import argparse
+
+    from workbench.printing import Printer
+
+
+def run(typed: argparse.Namespace, printer: Printer) -> int:
+    """Write the candidate to a file or stdout; say its first and its remeasured speedup."""
+    folder = lookup.session(typed.session)
+    found = lookup.state(folder)
+    top = best(found)
+    if top is None:
+        raise CannotGoOn(
+            f"{folder.name} has no correct attempt yet; `pike show {folder.name}` lists them."
+        )
+    with Reader(folder.journal) as reader:
+        source = reader.text(top.source_key)
+    written = provenance.header(found, top, version()) + source
+    if typed.output:
+        path = Path(typed.output).expanduser()
+        path.write_text(written, encoding="utf-8", errors="surrogatepass")
+        printer.talk(f"{top.id} is written to {path}.")
+    else:
+        printer.verbatim(written)
+    printer.talk(f"{top.id}: {story.verdict(top.kind, top.verdict)}")
+    printer.talk(provenance.again(top) or "not measured again: that happens when a search finishes")
+    return DONE

@@ -1,0 +1,44 @@
+"""`pike demo`: a real PIKE-B search on a fixed starter task, with answers written beforehand; no key, no GPU needed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench import config, starting
+from workbench.watching import Way, begin
+
+if TYPE_CHECKING:
+    import argparse
+
+    from workbench.printing import Printer
+
+TASK = "starter/softmax"
+QUERIES = "16"
+SETTINGS = ("width=5", "places=5", "fixes=2", "ideas=5")
+SEED = 0
+
+
+def run(typed: argparse.Namespace, printer: Printer) -> int:
+    """Start the demo, whatever models and limits the settings name."""
+    flags: dict[str, config.Value] = {
+        "strategy": "pike-b",
+        "model": "recorded",
+        "ideas_model": "recorded",
+        "fix_model": "recorded",
+        "queries": QUERIES,
+        "cost": config.NO_LIMIT,
+        "time": "1",
+        "precision": "half",
+        "tolerance": "budget",
+        "device": typed.device,
+        "sandbox": typed.sandbox,
+        "python": typed.python,
+    }
+    wish = starting.Wish(task=TASK, name=typed.name or "", seed=SEED, assign=SETTINGS)
+    folder = starting.start(wish, config.load(flags), printer)
+    printer.talk(
+        f"This is a real search on {TASK}: candidates are built, checked and timed on this machine. Only the "
+        "language model's answers are recorded: they were written beforehand."
+    )
+    printer.talk(f"session {folder.name}: {folder.path}")
+    return begin(folder, Way.of(typed), printer)

@@ -1,0 +1,50 @@
+"""`pike doctor`: what this machine has, and what to do about what is missing."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from workbench import config, doctor, evaluator
+from workbench.errors import DONE, FAILED
+
+if TYPE_CHECKING:
+    import argparse
+
+    from workbench.machine import Row
+    from workbench.printing import Printer
+
+WORDS = {"ok": "ok", "warning": "!", "missing": "MISSING"}
+
+
+def run(typed: argparse.Namespace, printer: Printer) -> int:
+    """Print what was found; 1 if something without which nothing works is missing, or a self-test fails."""
+    settings = config.load({"python": typed.python})
+    rows = doctor.examine(settings)
+    missing = any(row.state == "missing" for row in rows)
+    if typed.selftest:
+        return _selftest(rows, settings, printer, missing=missing, as_json=typed.json)
+    _print(rows, printer, as_json=typed.json)
+    return FAILED if missing else DONE
+
+
+def _print(rows: list[Row], printer: Printer, *, as_json: bool) -> None:
+    if as_json:
+        printer.pretty([asdict(row) for row in rows])
+        return
+    printer.table(("", "what", "found"), [(WORDS[r.state], r.name, r.found) for r in rows])
+    for row in rows:
+        if row.remedy:
+            printer.talk(f"{row.name}: {row.remedy}")
+
+
+def _selftest(
+    rows: list[Row], settings: config.Settings, printer: Printer, *, missing: bool, as_json: bool
+) -> int:
+    words = ["selftest", *evaluator.flags(python=settings.text("python"))]
+    if as_json:
+        found = evaluator.answer(*words, "--json", limit_s=None)
+        printer.pretty({"machine": [asdict(row) for row in rows], "selftest": found.json})
+        return max(found.exit_code, FAILED if missing else DONE)
+    _print(rows, printer, as_json=False)
+    return max(evaluator.run(words), FAILED if missing else DONE)

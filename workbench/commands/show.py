@@ -1,0 +1,181 @@
+"""`pike show`: a session, or one of its attempts whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions.best import best
+from sessions.journal import Reader
+from sessions.steering import status
+from sessions.summary import row_of
+from workbench import format as fmt
+from workbench import lookup, story
+from workbench.errors import DONE
+from workbench.glyphs import glyphs, word
+from workbench.plain import first_line, inert_line
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from sessions.folder import SessionFolder
+    from sessions.model import AttemptRecord, State
+    from workbench.printing import Printer
+
+HEAD = ("", "id", "parent", "by", "speedup×", "class", "ms", "$", "lineage", "why or change")
+RIGHT = ("speedup×", "ms", "$")
+WHY_LIMIT = 70
+
+
+def run(typed: argparse.Namespace, printer: Printer) -> int:
+    """Show what was named."""
+    folder = lookup.session(typed.session)
+    found = lookup.state(folder)
+    if typed.candidate:
+        return _attempt(folder, lookup.attempt(found, typed.candidate), printer, as_json=typed.json)
+    if typed.json:
+        printer.pretty(_json(folder, found))
+        return DONE
+    for line in _head(folder, found):
+        printer.data(line)
+    printer.data()
+    printer.table(HEAD, [_cells(found, a) for a in found.attempts.values()], RIGHT)
+    return DONE
+
+
+def _head(folder: SessionFolder, found: State) -> Iterator[str]:
+    row = row_of(folder)
+    yield f"{row['id']}: {row['state']}{_because(found)}"
+    if row.get("needs"):
+        yield f"needs you: {row['needs']}"
+    if found.opened is not None:
+        yield story.words(found.opened)
+    if found.baseline is not None:
+        yield story.words(found.baseline)
+    yield _spent(found)
+    top = best(found)
+    yield f"best: {top.id} {story.verdict(top.kind, top.verdict)}" if top else "best: none yet"
+    for steer in found.steers.values():
+        told = steer.args.get("text") or steer.args.get("candidate") or ""
+        yield f"{steer.id} {steer.act}, {status(found, steer)}: {inert_line(str(told), 100)}"
+    yield f"folder: {folder.path}"
+
+
+def _because(found: State) -> str:
+    return f" ({inert_line(found.cause)})" if found.cause else ""
+
+
+def _spent(found: State) -> str:
+    spending, limits = found.spending, found.limits
+    unknown = (
+        f" and {fmt.plural(spending.unpriced, 'query', 'queries')} of unknown cost"
+        if spending.unpriced
+        else ""
+    )
+    return (
+        f"spent: {spending.queries}{_limit(limits.get('queries'))} queries, "
+        f"{fmt.money(spending.cost_usd)}{_limit(limits.get('cost_usd'))}{unknown}, "
+        f"{fmt.duration(spending.running_s)} running; {fmt.plural(len(found.attempts), 'attempt')}"
+    )
+
+
+def _limit(value: float | None) -> str:
+    return f" of {value:g}" if value is not None else ""
+
+
+def _cells(found: State, attempt: AttemptRecord) -> tuple[str, ...]:
+    top = best(found)
+    speed = fmt.ratio(attempt.speedup)
+    if attempt.suspect:
+        speed = f"({speed})"
+    starred = f"{glyphs().best} {speed}" if top is not None and top.id == attempt.id else speed
+    return (
+        glyphs().verdict(word(attempt)) + (" banned" if attempt.banned else ""),
+        attempt.id,
+        attempt.parent,
+        inert_line(attempt.author, 12),
+        starred,
+        story.precision_class(attempt.verdict.get("precision_class")) if attempt.correct else "",
+        fmt.milliseconds(attempt.runtime_ms),
+        fmt.amount(attempt.cost_usd),
+        attempt.lineage,
+        _why(attempt),
+    )
+
+
+def _why(attempt: AttemptRecord) -> str:
+    if attempt.correct or not attempt.kind:
+        return first_line(attempt.change, WHY_LIMIT)
+    code = str(attempt.verdict.get("code") or "")
+    cause = first_line(str(attempt.verdict.get("cause") or ""), WHY_LIMIT)
+    return f"{word(attempt)} {code}: {cause}" if cause else f"{word(attempt)} {code}"
+
+
+def _json(folder: SessionFolder, found: State) -> dict[str, Any]:
+    attempts = [_attempt_json(attempt) for attempt in found.attempts.values()]
+    steers = [
+        {"id": s.id, "act": s.act, "args": s.args, "author": s.author, "status": status(found, s), "why": s.why,
+         "uses": s.uses}
+        for s in found.steers.values()
+    ]  # fmt: skip
+    return {
+        **row_of(folder),
+        "limits": found.limits,
+        "baseline": found.baseline.verdict if found.baseline else None,
+        "attempt_rows": attempts,
+        "steers": steers,
+    }
+
+
+def _attempt_json(attempt: AttemptRecord) -> dict[str, Any]:
+    names = ("id", "parent", "proposal", "step", "lineage", "author", "change", "kind", "runtime_ms", "cost_usd",
+             "commit", "branch", "banned", "suspect", "reused", "verdict", "remeasured")  # fmt: skip
+    return {name: getattr(attempt, name) for name in names}
+
+
+def _attempt(
+    folder: SessionFolder, attempt: AttemptRecord, printer: Printer, *, as_json: bool
+) -> int:
+    found = lookup.state(folder)
+    query = found.queries.get(attempt.query)
+    with Reader(folder.journal) as reader:
+        texts = {
+            "source": reader.text(attempt.source_key),
+            "prompt": reader.text(query.prompt_key) if query else "",
+            "reply": reader.text(query.reply_key) if query else "",
+        }
+    if as_json:
+        tools = [
+            {"agent": t.agent, "tool": t.tool, "ok": t.ok, "seconds": t.seconds}
+            for t in attempt.tools
+        ]
+        printer.pretty({**_attempt_json(attempt), "tools": tools, **texts})
+        return DONE
+    for line in _attempt_lines(attempt):
+        printer.data(line)
+    for name in ("prompt", "reply", "source"):
+        if texts[name]:
+            printer.data(f"\n--- {name} of {attempt.id}")
+            printer.data(texts[name])
+    return DONE
+
+
+def _attempt_lines(attempt: AttemptRecord) -> Iterator[str]:
+    yield f"{glyphs().verdict(word(attempt))} {attempt.id} {story.verdict(attempt.kind or 'running', attempt.verdict)}"
+    where = f"{attempt.proposal} step {attempt.step}, lineage {attempt.lineage}"
+    yield f"by {attempt.author} from {attempt.parent}, {where}"
+    if attempt.change:
+        yield f"change: {first_line(attempt.change)}"
+    for tool in attempt.tools:
+        took = f", {fmt.seconds(tool.seconds)}" if tool.seconds is not None else ""
+        yield f"{tool.tool} for {tool.agent}: {'ok' if tool.ok else 'failed'}{took}"
+    if attempt.commit:
+        yield f"commit {attempt.commit} on {attempt.branch}"
+    for key, value in attempt.verdict.items():
+        if value not in (None, "", []):
+            yield f"  {key}: {_value(value)}"
+
+
+def _value(value: Any) -> str:
+    text = str(value)
+    return f"\n{text}" if "\n" in text else text

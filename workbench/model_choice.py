@@ -1,0 +1,104 @@
+"""Which language model answers which agent, checked before a session starts."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sessions import folder as folders
+from sessions.models.catalog import Catalog
+from sessions.models.port import MAX_TOKENS, ModelRefused
+from strategies.protocol import Agent, Candidate, Context, Prompt, PromptRole
+from workbench.errors import CannotGoOn, WrongUsage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sessions.models.port import LanguageModel
+    from workbench.config import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The models of a session."""
+
+    models: dict[str, str]
+    """Role (`ideas`, `improve`, `fix`) to name; a cascade is comma-separated."""
+    labels: dict[str, str]
+    """Name to what a person should read."""
+
+
+def catalog(tables: Mapping[str, Mapping[str, object]]) -> Catalog:
+    """Return every model that can be named here."""
+    return Catalog(tables, os.environ, _journal_of)
+
+
+def choose(settings: Settings) -> Choice:
+    """Return the models that the settings name, each of which can be asked.
+
+    Raises:
+        WrongUsage: none is set, or a name is unknown.
+        CannotGoOn: a key is missing, or a dollar limit holds for a model of unknown price.
+    """
+    known = catalog(settings.models)
+    model = settings.text("model")
+    names = {
+        "ideas": _absolute(settings.text("ideas_model") or model),
+        "improve": _absolute(model),
+        "fix": ",".join(
+            _absolute(name.strip()) for name in (settings.text("fix_model") or model).split(",")
+        ),
+    }
+    if not model:
+        raise WrongUsage(known.none_given())
+    resolved = {name: resolve(known, name) for name in each(names)}
+    _check_prices(resolved, settings)
+    return Choice(names, {name: found.label for name, found in resolved.items()})
+
+
+def each(models: Mapping[str, str]) -> list[str]:
+    """Return every model's name once, cascades taken apart."""
+    names = (name for entry in models.values() for name in entry.split(","))
+    return [name for name in dict.fromkeys(names) if name]
+
+
+def resolve(known: Catalog, name: str) -> LanguageModel:
+    """Return the model of a name.
+
+    Raises:
+        WrongUsage: no such model.
+        CannotGoOn: it cannot be asked: its key is missing.
+    """
+    try:
+        return known.resolve(name)
+    except ModelRefused as error:
+        kind = WrongUsage if error.code in ("unknown_model", "bad_settings") else CannotGoOn
+        raise kind(str(error)) from error
+
+
+def _check_prices(resolved: Mapping[str, LanguageModel], settings: Settings) -> None:
+    limit = settings.number("cost")
+    unpriced = [n for n, m in resolved.items() if m.estimate_usd(_prompt(), MAX_TOKENS) is None]
+    if limit is not None and unpriced:
+        raise CannotGoOn(
+            f"the price of {', '.join(unpriced)} is unknown, so a limit of $ {limit:g} cannot hold. Set price_in and "
+            f"price_out in [models.{unpriced[0]}], or take the limit away with --cost none."
+        )
+
+
+def _prompt() -> Prompt:
+    """The shortest prompt there is, to ask what one would cost."""
+    context = Context("", Candidate("c0", "", "", None), "cpu", "", (), "half", "budget")
+    return Prompt(PromptRole.IDEAS, Agent.IBA, "", context)
+
+
+def _absolute(name: str) -> str:
+    """A script's path must hold in the engine too, which starts elsewhere."""
+    kind, _, rest = name.partition(":")
+    return f"{kind}:{Path(rest).expanduser().absolute()}" if kind == "scripted" and rest else name
+
+
+def _journal_of(session: str) -> Path:
+    return folders.find(folders.sessions_root(), session).journal

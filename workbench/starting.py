@@ -1,0 +1,209 @@
+"""From what was typed to a session that can start: every check that can be made before, made."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sessions import prompts
+from sessions.journal import Reader
+from sessions.start import NewSession, create_session
+from sessions.storage import storage_of
+from strategies import registry
+from workbench import kept_models, lookup, machine, model_choice, task_files
+from workbench.errors import CannotGoOn, WrongUsage
+from workbench.notify import usable
+from workbench.version import version
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sessions.folder import SessionFolder
+    from strategies.protocol import Strategy
+    from workbench.config import Settings
+    from workbench.printing import Printer
+
+INSTRUCTIONS_LIMIT = 20_000
+"""Characters: they are part of every prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a person wants of a session, beside the settings."""
+
+    task: str
+    """A file's path, or `SUITE/NAME`."""
+    name: str = ""
+    seed: int | None = None
+    """None: drawn, and recorded."""
+    assign: Sequence[str] = ()
+    """`KEY=VALUE` of the strategy."""
+    origin: str = ""
+    """`FILE` or `SESSION:c12`."""
+    instructions: str = ""
+    """A file."""
+
+
+def start(wish: Wish, settings: Settings, printer: Printer) -> SessionFolder:
+    """Check everything and write the session; its engine is not started.
+
+    Raises:
+        WorkbenchError: something stands in the way; nothing was written.
+    """
+    _need_git()
+    _need_notify(settings)
+    task = task_files.find(wish.task)
+    strategy = _strategy(wish, settings)
+    choice = model_choice.choose(settings)
+    origin, origin_source = _origin(wish.origin)
+    instructions = _instructions(wish.instructions)
+    python = _python(settings)
+    found = machine.look(python)
+    machine.check(found)
+    device = machine.device(found, settings.text("device"))
+    _check_task(task, device, choice)
+    request = NewSession(
+        task=task.id,
+        source=task.source,
+        strategy=settings.text("strategy"),
+        strategy_version=strategy.version,
+        settings=_strategy_settings(strategy),
+        models=choice.models,
+        limits=limits(settings),
+        template_hash=prompts.load().digest,
+        product_version=version(),
+        name=wish.name,
+        seed=_seed(wish),
+        device=device,
+        precision=settings.text("precision"),
+        tolerance=settings.text("tolerance"),
+        sandbox=settings.text("sandbox"),
+        python=python,
+        places=strategy.settings.places,
+        instructions=instructions,
+        notify=settings.text("notify"),
+        origin=origin,
+        origin_source=origin_source,
+        labels=choice.labels,
+    )
+    folder = create_session(request)
+    kept_models.keep(folder, model_choice.each(choice.models), settings.models)
+    _warn(folder, settings, printer)
+    return folder
+
+
+def limits(settings: Settings) -> dict[str, float | int | None]:
+    """Return the hard limits of a session."""
+    queries = settings.number("queries")
+    return {
+        "queries": None if queries is None else int(queries),
+        "cost_usd": settings.number("cost"),
+        "hours": settings.number("time"),
+    }
+
+
+def assigned(pairs: Sequence[str]) -> dict[str, str]:
+    """Return `KEY=VALUE` pairs.
+
+    Raises:
+        WrongUsage: one is no pair.
+    """
+    found: dict[str, str] = {}
+    for pair in pairs:
+        key, sign, value = pair.partition("=")
+        if not sign or not key.strip() or not value.strip():
+            raise WrongUsage(f"--set {pair!r} is not KEY=VALUE.")
+        found[key.strip()] = value.strip()
+    return found
+
+
+def _strategy(wish: Wish, settings: Settings) -> Strategy:
+    given: dict[str, Any] = dict(assigned(wish.assign))
+    queries = settings.number("queries")
+    if queries is not None:
+        given.setdefault("queries", int(queries))
+    return registry.create(settings.text("strategy"), given, wish.seed or 0)
+
+
+def _strategy_settings(strategy: Strategy) -> dict[str, Any]:
+    found = strategy.settings
+    assert is_dataclass(found), "a strategy's settings are frozen data"
+    return {field.name: getattr(found, field.name) for field in fields(found)}
+
+
+def _seed(wish: Wish) -> int:
+    return secrets.randbelow(2**31) if wish.seed is None else wish.seed
+
+
+def _need_git() -> None:
+    if shutil.which("git") is None:
+        raise CannotGoOn(
+            "git is not installed, or not on PATH; every attempt is kept as a commit. Install git and start again."
+        )
+
+
+def _need_notify(settings: Settings) -> None:
+    command = settings.text("notify")
+    why = usable(command) if command else ""
+    if why:
+        raise WrongUsage(why)
+
+
+def _python(settings: Settings) -> str:
+    given = settings.text("python")
+    if not given:
+        return ""
+    path = Path(given).expanduser()
+    return str(path.absolute()) if path.exists() else given
+
+
+def _check_task(task: task_files.NamedTask, device: str, choice: model_choice.Choice) -> None:
+    if device == "cpu" and task_files.needs_cuda(task.source):
+        raise CannotGoOn(
+            f"{task.id} asks for CUDA itself, and this session would run on the CPU. Use a machine with a GPU, or "
+            "write the task without naming a device."
+        )
+    if "recorded" in model_choice.each(choice.models):
+        _check_recorded(task.id, device)
+
+
+def _check_recorded(task: str, device: str) -> None:
+    from sessions.models.recorded import index, recorded_tasks
+
+    kind = device.partition(":")[0]
+    if (task, kind) not in index():
+        known = ", ".join(recorded_tasks())
+        raise WrongUsage(
+            f"recorded answers exist for {known} only, not for {task} on {kind}. --model offline needs no key either."
+        )
+
+
+def _instructions(path: str) -> str:
+    return task_files.text(Path(path), INSTRUCTIONS_LIMIT) if path else ""
+
+
+def _origin(named: str) -> tuple[str, str]:
+    """Return what `--from` names, and its source."""
+    if not named:
+        return "", ""
+    path = Path(named).expanduser()
+    if path.is_file():
+        return str(path.absolute()), task_files.candidate(path)
+    session, sign, candidate = named.rpartition(":")
+    if not sign:
+        raise WrongUsage(f"--from {named!r}: there is no such file, and it is not SESSION:c12.")
+    folder = lookup.session(session)
+    attempt = lookup.attempt(lookup.state(folder), candidate)
+    with Reader(folder.journal) as reader:
+        return f"{folder.name}:{attempt.id}", reader.text(attempt.source_key)
+
+
+def _warn(folder: SessionFolder, settings: Settings, printer: Printer) -> None:
+    for warning in settings.warnings:
+        printer.talk(f"pike: {warning}")
+    warning = storage_of(folder.path).warning
+    if warning:
+        printer.talk(f"pike: {warning}")
