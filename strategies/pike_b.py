@@ -17,6 +17,9 @@ from strategies.protocol import JsonMap, Outcome, Proposal, Role, View
 from strategies.selection import Seat, bins, branch_first, ranked, resize
 from strategies.settings import number, switch, word
 
+EVER_KEPT = 100
+"""How many of the fastest `keep_best` remembers: every dump is kept, so a state stays small."""
+
 
 @dataclass(frozen=True, slots=True)
 class PikeBSettings:
@@ -61,7 +64,7 @@ class State:
     pool: list[Seat] = field(default_factory=list[Seat])
     """Correct candidates closed since the last phase was proposed."""
     ever: list[Seat] = field(default_factory=list[Seat])
-    """With `keep_best`: all correct candidates, since a ban may fall on the fastest."""
+    """With `keep_best`: the fastest so far; several, since a ban may fall on the first."""
     inbox: list[Landing] = field(default_factory=list[Landing])
 
 
@@ -122,7 +125,8 @@ class PikeB:
             if landing.seat is not None:
                 state.pool.append(landing.seat)
         if self.settings.keep_best:
-            state.ever += [landing.seat for landing in state.inbox if landing.seat is not None]
+            landed = [landing.seat for landing in state.inbox if landing.seat is not None]
+            state.ever = ranked([*state.ever, *landed])[:EVER_KEPT]
         state.inbox = []
 
     def _lacks_ideas(self) -> bool:

@@ -171,6 +171,17 @@ def test_keep_best_follows_a_ban_to_the_next_fastest() -> None:
     assert shares(search.propose()) == [("c2", 4), ("c11", 3), ("c0", 3)]
 
 
+def test_a_state_stays_small_however_long_the_search() -> None:
+    search = started(keep_best=True, width=50)
+    sizes: list[int] = []
+    for _ in range(8):
+        search.queries_left = 300
+        search.close_all(*[1.0 + i for i in range(50)])
+        search.propose()
+        sizes.append(len(json.dumps(search.strategy.dump())))
+    assert sizes[-1] < 1.1 * sizes[2] < 15_000
+
+
 def test_branch_first_takes_the_fastest_of_each_position_first() -> None:
     search = started(seed_rule="branch-first", top=3)
     search.close_all(1.0)
