@@ -105,11 +105,6 @@ def attempts_of(steps: Sequence[Step]) -> tuple[Attempt, ...]:
     return tuple(step for step in steps if isinstance(step, Attempt))
 
 
-def shown(steps: Sequence[Step], fix_memory: int) -> tuple[Attempt, ...]:
-    """Return the attempts that a fix prompt shows: the failing one, and `fix_memory` before it."""
-    return attempts_of(steps)[-(fix_memory + 1) :]
-
-
 def signature(verdict: Verdict) -> str:
     """Return what makes two failures the same: kind and last line, without numbers and paths."""
     lines = (verdict.stderr.strip() or verdict.cause.strip() or verdict.code).splitlines()

@@ -9,7 +9,6 @@ from strategies.fixing import (
     after,
     asked,
     fix_role,
-    shown,
     signature,
 )
 from strategies.protocol import (
@@ -89,13 +88,6 @@ def test_again_repeats_the_opening_prompt_or_the_latest_fix() -> None:
     assert asked([*errors("a"), unusable], PromptRole.START) is PromptRole.FIX_ERROR
     steps = [*errors("a"), step(Kind.WRONG), unusable, unusable]
     assert asked(steps, PromptRole.IMPROVE) is PromptRole.FIX_WRONG
-
-
-def test_a_fix_sees_the_latest_attempt_unless_it_may_remember_more() -> None:
-    steps: list[Step] = [*errors("a", "b"), Unusable("empty"), *errors("c")]
-    assert [a.verdict.stderr for a in shown(steps, 0)] == ["c"]
-    assert [a.verdict.stderr for a in shown(steps, 1)] == ["b", "c"]
-    assert [a.verdict.stderr for a in shown(steps, 9)] == ["a", "b", "c"]
 
 
 def test_the_same_failure_has_the_same_signature_whatever_its_numbers_and_paths() -> None:
