@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 
 
 class Where(StrEnum):
@@ -53,14 +53,14 @@ ACTS: tuple[Act, ...] = (
     Act("list.copy", "y", "y", "Copy", "copy the session's name", _LIST, _S),
     Act("list.back", "escape", "esc", "Back", "drop the filter", _LIST, _V),
     Act("list.leave", "q", "q", "Leave", "leave; searches go on without this window", _LIST, _V, 5),
-    Act("live.pause", "p", "p", "Pause", "pause or resume; what is in flight finishes. Revives a dead engine", _LIVE, _S, 1),
+    Act("live.pause", "p", "p", "Pause", "pause or resume; revives a dead engine", _LIVE, _S, 1),
     Act("live.pause-now", "P", "P", "Pause now", "pause and cancel evaluations; paid queries are kept", _LIVE, _S),
-    Act("live.stop", "x", "x", "Stop", "pause, then end the engine; asks first", _LIVE, _S),
-    Act("live.steer", "s", "s", "Steer", "guide the search with your own words; edit or withdraw what waits", _LIVE, _S, 2),
+    Act("live.stop", "x", "x", "Stop", "pause, then end the engine; asks", _LIVE, _S),
+    Act("live.steer", "s", "s", "Steer", "guide the search in your words; withdraw guides", _LIVE, _S, 2),
     Act("live.withdraw", "z", "z", "Withdraw", "withdraw the last steer still waiting or in force", _LIVE, _S),
-    Act("live.ban", "X", "X", "Ban", "no new parent or inspiration from this attempt and what descends from it; asks", _LIVE, _A),
+    Act("live.ban", "X", "X", "Ban", "this attempt and what descends from it start nothing new; asks", _LIVE, _A),
     Act("live.open", "enter", "enter", "Open", "show the attempt in the detail pane", _LIVE, _A, 3),
-    Act("live.filter", "slash", "/", "Filter", "correct, !suspect, >1.5x, by:EFA, lineage:003, words; in a text: search", _LIVE, _V, 4),
+    Act("live.filter", "slash", "/", "Filter", "correct !suspect >1.5x by:EFA; in a text: search", _LIVE, _V, 4),
     Act("live.copy", "y", "y", "Copy", "copy the attempt's id", _LIVE, _A),
     Act("live.copy-content", "Y", "Y", "Copy text", "copy what the detail pane shows, without gutters", _LIVE, _A),
     Act("live.write", "E", "E", "Write", "write the candidate to a file in the current folder", _LIVE, _A),
@@ -68,7 +68,7 @@ ACTS: tuple[Act, ...] = (
     Act("live.axis", "u", "u", "Axis", "the chart over queries, money or time", _LIVE, _V),
     Act("live.follow", "t", "t", "Follow", "keep the cursor on the newest attempt, or stop that", _LIVE, _V),
     Act("live.tab-before", "left_square_bracket", "[", "Tab left", "the tab before", _LIVE, _V),
-    Act("live.tab-after", "right_square_bracket", "]", "Tab", "the next tab: Diff, Code, Prompt, Verdict, Log", _LIVE, _V, 5),
+    Act("live.tab-after", "right_square_bracket", "]", "Tab", "the next of Diff, Code, Prompt, Verdict, Log", _LIVE, _V, 5),
     Act("live.base", "b", "b", "Diff base", "the diff against the parent, the best or the original", _LIVE, _V),
     Act("live.pane-1", "1", "1", "Lineages", "the lineages", _LIVE, _V),
     Act("live.pane-2", "2", "2", "Attempts", "the attempts", _LIVE, _V),
@@ -103,7 +103,7 @@ ACTS: tuple[Act, ...] = (
     Act("app.help", "question_mark", "?", "Help", "this page", Where.EVERYWHERE, _V, 7),
     Act("app.palette", "ctrl+p", "ctrl+p", "Palette", "every act by name", Where.EVERYWHERE, _V),
     Act("app.suspend", "ctrl+z", "ctrl+z", "Suspend", "suspend this viewer only", Where.EVERYWHERE, _V),
-    Act("app.leave-now", "ctrl+q", "ctrl+q", "Leave at once", "leave without a dialog; searches go on", Where.EVERYWHERE, _V),
+    Act("app.leave-now", "ctrl+q", "ctrl+q", "Leave at once", "without a dialog; searches go on", Where.EVERYWHERE, _V),
 )  # fmt: skip
 
 
@@ -112,7 +112,7 @@ def acts(where: Where) -> list[Act]:
     return [act for act in ACTS if act.where is where]
 
 
-def bindings(where: Where) -> list[Binding]:
+def bindings(where: Where) -> list[BindingType]:
     """Return Textual's bindings for these acts."""
     return [
         Binding(

@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 DUMB = "this terminal (TERM=dumb) cannot show screens; use: pike run --plain, pike tail SESSION --follow"
 
 
-class PikeApp(App[int]):
+WIDTHS = [(0, "-tiny-w"), (60, "-narrow"), (100, "-medium"), (140, "-wide")]
+HEIGHTS = [(0, "-tiny-h"), (16, "-short"), (34, "-tall")]
+"""Classes that a screen gets by its size; style sheets do the rest."""
+
+
+class PikeApp(App[object]):
     """Opens on one session, or on the list of all."""
 
     CSS_PATH: ClassVar = ["styles/tones.tcss", "styles/live.tcss", "styles/session_list.tcss"]
     TITLE = "pike"
     ENABLE_COMMAND_PALETTE = False
-    BINDINGS = bindings(Where.EVERYWHERE)
+    BINDINGS: ClassVar = bindings(Where.EVERYWHERE)
     NOTIFICATION_TIMEOUT = 5
-    HORIZONTAL_BREAKPOINTS: ClassVar = [
-        (0, "-tiny-w"),
-        (60, "-narrow"),
-        (100, "-medium"),
-        (140, "-wide"),
-    ]
-    VERTICAL_BREAKPOINTS: ClassVar = [(0, "-tiny-h"), (16, "-short"), (34, "-tall")]
+    HORIZONTAL_BREAKPOINTS = WIDTHS
+    VERTICAL_BREAKPOINTS = HEIGHTS
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class PikeApp(App[int]):
         if isinstance(below, SessionListScreen):
             self.pop_screen()
         else:
-            self.switch_screen(self._sessions())
+            self.switch_screen(self._sessions())  # pyright: ignore[reportUnknownMemberType] - Textual's hole
 
     def _live(self, folder: SessionFolder) -> Screen[None]:
         from workbench.screens.live import LiveScreen
@@ -141,4 +141,5 @@ def run(folder: SessionFolder | None) -> int:
         sys.stderr.write(f"pike: {DUMB}\n")
         return 2
     app = PikeApp(folder, unicode=is_unicode())
-    return app.run() or 0
+    result = app.run()
+    return result if isinstance(result, int) else 0

@@ -34,7 +34,7 @@ def start(folder: SessionFolder) -> Message:
     """Start an engine for a session that has none. Blocking: call it in a thread."""
     from sessions.errors import SessionError
     from workbench.errors import WorkbenchError
-    from workbench.launch import start_engine
+    from workbench.launch import start as start_engine
 
     try:
         start_engine(folder)

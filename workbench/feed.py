@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from sessions.fold import fold
 from sessions.journal import Reader
-from sessions.lock import Presence, presence
+from sessions.lock import Presence
+from workbench.launch import presence_now
 from workbench.shown import Live
 
 if TYPE_CHECKING:
@@ -63,8 +64,15 @@ class Feed:
 
     def look_for_engine(self) -> bool:
         """Look whether an engine is there; return whether that changed."""
-        before, self.engine = self.engine, presence(self.folder)
+        before, self.engine = self.engine, presence_now(self.folder)
         return before is not self.engine
+
+    @property
+    def doing(self) -> Live:
+        """What goes on now: nothing, whatever the last live row says, once no engine is there."""
+        return (
+            self.live if self.engine in (Presence.ALIVE, Presence.FOREIGN) else Live(self.live.at)
+        )
 
     def text(self, key: str) -> str:
         """Return a kept text."""

@@ -49,14 +49,18 @@ class Live:
 
     def rows(self, name: str) -> list[dict[str, Any]]:
         """Return the agents or the evaluations."""
-        found = self.body.get(name)
-        return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+        return list(self.body.get(name) or ())
 
     @property
     def gpu(self) -> dict[str, Any]:
         """Readings of the GPU; empty without one."""
-        found = self.body.get("gpu")
-        return found if isinstance(found, dict) else {}
+        return dict(self.body.get("gpu") or {})
+
+    @property
+    def stream(self) -> tuple[str, str]:
+        """The agent whose model is writing, and what it wrote."""
+        found: dict[str, Any] = self.body.get("stream") or {}
+        return str(found.get("agent") or ""), str(found.get("text") or "")
 
     @property
     def waiting(self) -> int:

@@ -136,10 +136,8 @@ def defaults() -> dict[str, str]:
 
 def choose(environ: Mapping[str, str], wanted: str = "") -> str:
     """Return the theme for this terminal; `wanted` is `dark`, `light`, `ansi` or empty."""
-    if environ.get("COLORTERM") in ("truecolor", "24bit"):
-        poor = False
-    else:
-        poor = environ.get("TERM", "") in COLOUR_POOR
+    rich = environ.get("COLORTERM") in ("truecolor", "24bit")
+    poor = not rich and environ.get("TERM", "") in COLOUR_POOR
     if wanted == "ansi" or (poor and not wanted):
         return SIXTEEN.name
     return LIGHT.name if wanted == "light" else DARK.name

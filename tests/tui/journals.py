@@ -12,7 +12,9 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from sessions import facts as f
+from sessions.fold import fold
 from sessions.journal import Journal, key_of
+from sessions.summary import summarise
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,7 +70,10 @@ __global__ void softmax_rows(const float* x, const bool* mask, float* out, int n
     }}
     partial[threadIdx.x] = top;
     __syncthreads();
-    {reduce}
+    for (int s = {half}; s > 0; s >>= 1) {{
+        if (threadIdx.x < s) partial[threadIdx.x] = fmaxf(partial[threadIdx.x], partial[threadIdx.x + s]);
+        __syncthreads();
+    }}
     float sum = 0.f;
     for (int i = threadIdx.x; i < n; i += {threads}) sum += __expf(row[i] * scale - partial[0]);
     out[blockIdx.x * n + threadIdx.x] = sum;  // {note}
@@ -122,11 +127,9 @@ _FAILURES: tuple[tuple[str, str, str, str], ...] = (
 
 def kernel(change: str, threads: int, unroll: int, note: str = "row sum") -> str:
     """Return the source of a made-up candidate."""
-    reduce = (
-        "for (int s = %d; s > 0; s >>= 1) {\n        if (threadIdx.x < s) partial[threadIdx.x] = fmaxf(partial[threadIdx.x], partial[threadIdx.x + s]);\n        __syncthreads();\n    }"
-        % (threads // 2)
+    return _KERNEL.format(
+        change=change, threads=threads, unroll=unroll, half=threads // 2, note=note
     )
-    return _KERNEL.format(change=change, threads=threads, unroll=unroll, reduce=reduce, note=note)
 
 
 @dataclass
@@ -135,12 +138,14 @@ class Script:
 
     seed: int = 7
     at: float = START
-    steps: list[tuple[float, list[f.Body], list[str]]] = field(default_factory=list)
+    steps: list[tuple[float, list[f.Body], list[str]]] = field(
+        default_factory=list[tuple[float, list[f.Body], list[str]]]
+    )
     queries: int = 0
-    sources: dict[str, str] = field(default_factory=dict)
-    lineage_of: dict[str, str] = field(default_factory=dict)
-    right: list[str] = field(default_factory=list)
-    speed: dict[str, float] = field(default_factory=dict)
+    sources: dict[str, str] = field(default_factory=dict[str, str])
+    lineage_of: dict[str, str] = field(default_factory=dict[str, str])
+    right: list[str] = field(default_factory=list[str])
+    speed: dict[str, float] = field(default_factory=dict[str, float])
 
     def __post_init__(self) -> None:
         self.random = Random(self.seed)
@@ -194,7 +199,7 @@ def verdict_of(speedup: float, precision_class: str, **more: Any) -> dict[str, A
     base = {"fp32": 0.31, "tf32_fp16": 0.28, "bf16": 0.244}[precision_class]
     names = {"fp32": "compile", "tf32_fp16": "tf32 + compile", "bf16": "bf16 + compile"}
     runtime = base / speedup
-    return {
+    verdict: dict[str, Any] = {
         "status": "ok",
         "correct": True,
         "stage": "report",
@@ -231,13 +236,14 @@ def verdict_of(speedup: float, precision_class: str, **more: Any) -> dict[str, A
         "torch": "2.13.0",
         "cuda": "13.0",
         "driver": "580.65",
-    } | more
+    }
+    return verdict | more
 
 
 def failure(kind: str, status: str, code: str, cause: str) -> tuple[str, dict[str, Any]]:
     """Return the kind and the verdict of a candidate that does not work."""
     log = f"{PTXAS}\n{HOSTILE[0]}\nninja: build stopped: subcommand failed.\n"
-    verdict = {
+    verdict: dict[str, Any] = {
         "status": status,
         "code": code,
         "cause": cause,
@@ -530,26 +536,6 @@ def live_row(made: Script) -> dict[str, Any]:
     }
 
 
-def summary_row(made: Script, session: str, state: str = "running") -> dict[str, Any]:
-    """Return the row that session lists show."""
-    best = max(made.speed.values(), default=None)
-    return {
-        "id": session,
-        "state": state,
-        "task": "starter/softmax",
-        "strategy": "pike-b",
-        "attempts": len(made.sources),
-        "best_speedup": best,
-        "best_class": "bf16",
-        "queries": made.queries,
-        "queries_limit": 300,
-        "cost_usd": 3.82,
-        "cost_limit_usd": 10.0,
-        "needs": [],
-        "updated_at": made.at,
-    }
-
-
 def build(
     folder: Path,
     attempts: int = 30,
@@ -567,17 +553,17 @@ def build(
     (folder / "engine.log").write_text(
         f"INFO engine: started\nWARNING engine: {HOSTILE[1]}\n", encoding="utf-8"
     )
-    asyncio.run(_write(folder / "journal.db", made, name))
+    asyncio.run(_write(folder / "journal.db", made))
     return made
 
 
-async def _write(path: Path, made: Script, session: str) -> None:
+async def _write(path: Path, made: Script) -> None:
     journal = await Journal.open(path, wal=True)
     try:
         for at, bodies, texts in made.steps:
             await journal.record(at, bodies, texts=texts)
         await journal.live(made.at, live_row(made))
-        await journal.summarise(summary_row(made, session))
+        await journal.summarise(summarise(fold(await journal.facts())))
         await journal.checkpoint()
     finally:
         await journal.close()

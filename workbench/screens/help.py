@@ -41,7 +41,7 @@ def help_document(where: Where) -> Document:
             (span("(9.80)  suspect: extraordinary or below the roofline, and not confirmed"),),
         ],
     )
-    return document(lines)
+    return document(lines, wraps=True)
 
 
 def _rows(place: Where) -> list[tuple[str, str, str]]:

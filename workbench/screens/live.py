@@ -22,7 +22,7 @@ from workbench.widgets.attempt_table import AttemptTable
 from workbench.widgets.filter_line import FilterLine
 from workbench.widgets.frame import Banner, KeysLine, Separator
 from workbench.widgets.lineage_tree import LineageTree
-from workbench.widgets.lines import Lines, span
+from workbench.widgets.lines import Lines, Span, label, span, wrap
 from workbench.widgets.status_line import StatusLine, status
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sessions.folder import SessionFolder
     from sessions.model import State
     from workbench.feed import Beat
+    from workbench.plain import Inert
     from workbench.widgets.speedup_chart import SpeedupChart
 
 TICK_S = 0.25
@@ -42,12 +43,13 @@ class LiveScreen(LiveActs):
     """Shows a session and posts what a person wants of it."""
 
     WHERE: ClassVar = Where.LIVE
-    BINDINGS = bindings(Where.LIVE)
+    BINDINGS: ClassVar = bindings(Where.LIVE)
     AUTO_FOCUS = "#attempts"
 
     def __init__(self, folder: SessionFolder) -> None:
         super().__init__(folder)
         self._rows = RowMaker()
+        self._kept = self._all = 0
         self._ticks = 0
         self._needed = ""
 
@@ -126,18 +128,18 @@ class LiveScreen(LiveActs):
             return
         found = slow and self.feed.look_for_engine()
         if beat.live or slow or found:
-            with self.app.batch_update():
-                self._paint(beat, slow=slow)
+            with self.pike.batch_update():
+                self._paint(beat, slow=slow, engine=found)
 
     def _paint_all(self) -> None:
-        with self.app.batch_update():
+        with self.pike.batch_update():
             self.paint_rows()
             self._paint_lineages()
             self.paint_top()
             self._paint_agents()
 
-    def _paint(self, beat: Beat, *, slow: bool) -> None:
-        if beat.live:
+    def _paint(self, beat: Beat, *, slow: bool, engine: bool) -> None:
+        if beat.live or engine:
             self.paint_rows()
         if beat.facts:
             self._paint_lineages()
@@ -154,7 +156,7 @@ class LiveScreen(LiveActs):
             return
         now = self.pike.now()
         self.standing = standing(self.feed.state, self.feed.live, self.feed.engine, now)
-        line = status(self.feed.state, self.feed.live, self.standing, now, self.size.width)
+        line = status(self.feed.state, self.feed.doing, self.standing, now, self.size.width)
         self.query_one("#status", StatusLine).set_lines([line])
         keys = self.query_one("#keys", KeysLine)
         keys.relabel("live.pause", "Pause" if self.standing.active else "Resume")
@@ -171,19 +173,24 @@ class LiveScreen(LiveActs):
         else:
             banner.say("")
         if needs and needs.cause != self._needed:
-            self.app.bell()
+            self.pike.bell()
         self._needed = needs.cause if needs else ""
 
     def paint_rows(self) -> None:
         """Show the attempts that the filter keeps."""
         if self.feed is None:
             return
-        rows = self._rows.rows(self.feed.state, self.feed.live, self.pike.now())
+        rows = self._rows.rows(self.feed.state, self.feed.doing, self.pike.now())
         kept = keep(rows, self.query_text) if self.query_text else rows
         self.query_one("#attempts", AttemptTable).show(kept[:SHOWN_ROWS])
-        self.query_one("#agents").border_subtitle = Content(self._count(len(kept), len(rows)))
+        self._kept, self._all = len(kept), len(rows)
+        self.paint_count()
 
-    def _count(self, kept: int, all_of_them: int) -> str:
+    def paint_count(self) -> None:
+        """Say how many attempts are shown, and whether the newest is followed."""
+        self.query_one("#agents").border_subtitle = label(self, self._count(self._kept, self._all))
+
+    def _count(self, kept: int, all_of_them: int) -> Inert:
         following = " · following" if self.query_one("#attempts", AttemptTable).follow else ""
         shown = min(kept, SHOWN_ROWS)
         some = f"{shown:,} of {all_of_them:,}" if shown < all_of_them else f"{all_of_them:,}"
@@ -199,9 +206,9 @@ class LiveScreen(LiveActs):
             return
         strip = self.query_one("#agents", AgentStrip)
         feed, width = self.feed, max(20, strip.size.width)
-        lines = agent_lines(feed.state, feed.live, feed.asked, self.pike.now(), width)
+        lines = agent_lines(feed.state, feed.doing, feed.asked, self.pike.now(), width)
         if self.has_class("-pane-4") and self.has_class("-narrow"):
-            lines += stream_lines(feed.live, width, strip.size.height - len(lines))
+            lines += stream_lines(feed.doing, width, strip.size.height - len(lines))
         strip.set_lines(lines)
 
     def paint_chart(self) -> None:
@@ -216,7 +223,9 @@ class LiveScreen(LiveActs):
         """Fit the lines that depend on the width."""
         size = self.size
         small = f"Too small ({size.width}×{size.height}). Enlarge, or use `pike tail {self.folder.name} --follow`."
-        self.query_one("#too-small", Lines).set_lines([(span(inert_line(small)),)])
+        self.query_one("#too-small", Lines).set_lines(
+            wrap((Span(inert_line(small)),), self.size.width)
+        )
         self.paint_top()
         self.call_after_refresh(self.paint_chart)
         self.call_after_refresh(self._paint_agents)

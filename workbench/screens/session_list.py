@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.containers import Container
 from textual.content import Content
-from textual.screen import Screen
 
 from sessions import summary
 from sessions.errors import SessionError
@@ -18,9 +17,10 @@ from workbench.asking import ask
 from workbench.format import money, plural
 from workbench.plain import Inert, inert_line
 from workbench.screens.choice import CANCEL, Answer, Choice
+from workbench.screens.pike_screen import PikeScreen
 from workbench.widgets.filter_line import FilterLine
 from workbench.widgets.frame import Banner, KeysLine
-from workbench.widgets.lines import Lines, Span, span, spread
+from workbench.widgets.lines import Lines, Span, span, spread, wrap
 from workbench.widgets.session_rows import SessionRow, SessionTable, keep_sessions, session_row
 
 if TYPE_CHECKING:
@@ -29,17 +29,16 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.widgets import Input
 
-    from workbench.app import PikeApp
 
 LOOK_S = 1.0
 NOTHING = "No sessions yet.  `pike demo` shows a search, no key needed;  `pike run FILE` starts one on your own model."
 
 
-class SessionListScreen(Screen[None]):
+class SessionListScreen(PikeScreen):
     """Every session of the state folder."""
 
     WHERE: ClassVar = Where.SESSIONS
-    BINDINGS = bindings(Where.SESSIONS)
+    BINDINGS: ClassVar = bindings(Where.SESSIONS)
     AUTO_FOCUS = "#sessions"
 
     def __init__(self, under: Path) -> None:
@@ -48,12 +47,6 @@ class SessionListScreen(Screen[None]):
         self._all: list[SessionRow] = []
         self._words = ""
         self._trouble = ""
-
-    @property
-    def pike(self) -> PikeApp:
-        """The application, by its own type."""
-        app: Any = self.app
-        return app
 
     @property
     def table(self) -> SessionTable:
@@ -107,7 +100,7 @@ class SessionListScreen(Screen[None]):
     def _put(self, rows: list[SessionRow]) -> None:
         self._all = rows
         kept = keep_sessions(rows, self._words)
-        with self.app.batch_update():
+        with self.pike.batch_update():
             self.table.show(kept)
             some = f"{len(kept)} of {len(rows)} · {self._words}" if self._words else f"{len(rows)}"
             self.table.border_subtitle = Content(
@@ -152,7 +145,9 @@ class SessionListScreen(Screen[None]):
         small = (
             f"Too small ({self.size.width}×{self.size.height}). Enlarge, or use `pike sessions`."
         )
-        self.query_one("#too-small", Lines).set_lines([(Span(inert_line(small)),)])
+        self.query_one("#too-small", Lines).set_lines(
+            wrap((Span(inert_line(small)),), self.size.width)
+        )
         self._paint_top()
 
     # --- acts
@@ -248,20 +243,10 @@ class SessionListScreen(Screen[None]):
         message.stop()
         self._paint_needs()
 
-    def on_key_pressed(self, message: m.KeyPressed) -> None:
-        """Do what the clicked key does."""
-        message.stop()
-        self.app.simulate_key(message.key)
-
     def on_failed(self, message: m.Failed) -> None:
         """Keep a failure in sight."""
         message.stop()
         self._fail(message.what)
-
-    def on_told(self, message: m.Told) -> None:
-        """Say that something happened."""
-        message.stop()
-        self.pike.tell(message.what)
 
     def _fail(self, what: str) -> None:
         self._trouble = what

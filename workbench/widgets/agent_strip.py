@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.format import duration
 from workbench.plain import inert_line
 from workbench.shown import since
-from workbench.widgets.lines import Line, Lines, Span, fit, joined, span, width_of
+from workbench.widgets.lines import Line, Lines, Span, fit, flow, span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sessions.model import State, SteerRecord
     from workbench.shown import Live
 
-_GAP = span("    ")
+_GAP = span("   ")
 _TARGETS = {"p": "for", "c": "of"}
 
 
@@ -30,7 +30,7 @@ def agent_lines(
     parts += _lost(state)
     if not parts:
         return [(span(" no agent at work", "dim"),)]
-    return _flow(parts, width)
+    return [(span(" "), *line) for line in flow(parts, width - 2, _GAP)]
 
 
 def unused(steer: SteerRecord) -> bool:
@@ -40,17 +40,11 @@ def unused(steer: SteerRecord) -> bool:
 
 def stream_lines(live: Live, width: int, height: int) -> list[Line]:
     """Return the end of what the visible agent's model is writing."""
-    stream = live.body.get("stream")
-    if not isinstance(stream, dict):
-        return []
-    found: dict[str, Any] = stream
-    text = str(found.get("text") or "")[-4_000:]
-    lines = [(Span(fit(f" {inert_line(line)}", width), "dim"),) for line in text.splitlines()]
-    head = (
-        span(" "),
-        Span(inert_line(str(found.get("agent") or ""), 24), "strong"),
-        span(" writes"),
-    )
+    agent, text = live.stream
+    lines = [
+        (Span(fit(f" {inert_line(line)}", width), "dim"),) for line in text[-4_000:].splitlines()
+    ]
+    head = (span(" "), Span(inert_line(agent, 24), "strong"), span(" writes"))
     return [head, *lines[-max(1, height - 1) :]] if lines else []
 
 
@@ -90,21 +84,6 @@ def _lost(state: State) -> list[Line]:
     return [
         (span(f"{n} {'query' if n == 1 else 'queries'} {what}", "dim"),) for n, what in counts if n
     ]
-
-
-def _flow(parts: Sequence[Line], width: int) -> list[Line]:
-    """Put parts side by side in columns of equal width, as many as fit."""
-    widest = max(width_of(part) for part in parts) + width_of((_GAP,))
-    columns = max(1, (width - 1) // widest)
-    lines: list[Line] = []
-    for start in range(0, len(parts), columns):
-        row = [_padded(part, widest) for part in parts[start : start + columns]]
-        lines.append((span(" "), *joined(row, span(""))))
-    return lines
-
-
-def _padded(part: Line, width: int) -> Line:
-    return (*part, span(" " * max(0, width - width_of(part))))
 
 
 class AgentStrip(Lines, can_focus=True):

@@ -11,6 +11,7 @@ from workbench.format import NONE, amount, milliseconds, ratio
 from workbench.glyphs import word
 from workbench.plain import Inert, first_line, inert_line
 from workbench.shown import class_name, since
+from workbench.widgets.lines import NO_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +55,7 @@ class AttemptRow:
     unsure: bool = False
     """Correct and not confirmed yet."""
     banned: bool = False
-    change: Inert = Inert("")
+    change: Inert = NO_TEXT
 
 
 class RowMaker:
@@ -130,7 +131,7 @@ def _speedup(attempt: AttemptRecord) -> str:
 
 def _doing(doing: dict[str, Any] | None, attempt: AttemptRecord, now: float) -> Inert:
     if doing is None:
-        return Inert("in the queue" if attempt.evaluating else "not judged")
+        return Inert("waits to be judged")
     stage = {"timing": "benchmark", "build": "compile"}.get(
         str(doing.get("stage")), str(doing.get("stage") or "evaluating")
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.glyphs import UNICODE
+from workbench.plain import inert_line
 from workbench.widgets.attempt_rows import TONE_OF_VERDICT, AttemptRow
 from workbench.widgets.lines import Line, Span, fit, span
 from workbench.widgets.row_list import RowList
@@ -12,12 +13,21 @@ from workbench.widgets.row_list import RowList
 if TYPE_CHECKING:
     from workbench.plain import Inert
 
-LEFT = 26
+LEFT = 23
 """Cells of glyph, id, parent and author."""
-NUMBERS = 34
-"""Cells of speedup, class, runtime and money."""
-WHY = 8
+COLUMNS = (("speedup×", 9), ("class", 11), ("ms", 6), ("$", 6))
+"""What follows, and its cells; from the right, what has no room is left out."""
+WHY = 16
 """Fewer cells than this are not worth a column of reasons."""
+
+
+def columns(width: int) -> int:
+    """Return how many of the columns have room."""
+    room, count = width - LEFT, 0
+    for _, cells in COLUMNS:
+        room -= cells
+        count += int(room >= 0)
+    return max(1, count)
 
 
 class AttemptTable(RowList[AttemptRow]):
@@ -25,14 +35,15 @@ class AttemptTable(RowList[AttemptRow]):
 
     def header(self, width: int) -> Line:
         """Return the names of the columns, units in them."""
-        numbers = (
-            f"{'speedup×':>9}  {'class':<9} {'ms':>6} {'$':>6}"
-            if width >= LEFT + NUMBERS - 8
-            else f"{'speedup×':>9}"
-        )
-        left = f"   {'id':<6}{'parent':<8}{'by':<8}"
-        reason = "  why" if width - LEFT - NUMBERS >= WHY else ""
-        return (span(left + numbers + reason),)
+        heads = (f"{'speedup×':>9}", f"  {'class':<9}", f"{'ms':>6}", f"{'$':>6}")
+        left = f"   {'id':<6}{'parent':<7}{'by':<7}"
+        reason = "  why" if self._room(width) >= WHY else ""
+        return (span(left + "".join(heads[: columns(width)]) + reason),)
+
+    @staticmethod
+    def _room(width: int) -> int:
+        """Return what is left for the reason."""
+        return width - LEFT - sum(cells for _, cells in COLUMNS) - 2
 
     def line(self, row: AttemptRow, width: int) -> Line:
         """Return one attempt in `width` cells."""
@@ -41,8 +52,8 @@ class AttemptTable(RowList[AttemptRow]):
                 fit(f" {UNICODE.verdict(row.word) or ' '} ", 3), TONE_OF_VERDICT.get(row.word, "")
             ),
             Span(fit(row.key, 6), "strong" if row.best else "dim" if row.banned else ""),
-            Span(fit(row.parent, 8), "dim"),
-            Span(fit(row.by, 8)),
+            Span(fit(row.parent, 7), "dim"),
+            Span(fit(row.by, 7)),
         )
         if row.word == "running":
             return (*left, span("  "), Span(fit(row.why, width - LEFT), "busy"))
@@ -54,17 +65,14 @@ class AttemptTable(RowList[AttemptRow]):
             Span(fit(row.speedup, 6, right=True), _speedup_tone(row)),
             span("~" if row.unsure else " ", "dim"),
         )
-        room = width - LEFT
-        if room < NUMBERS - 8:
-            return speedup
         rest: Line = (
             Span(fit(f" {row.precision}", 11)),
             Span(fit(row.ms, 6, right=True)),
-            Span(fit(row.cost, 7, right=True), "dim"),
+            Span(fit(row.cost, 6, right=True), "dim"),
         )
-        room -= NUMBERS
-        reason = (span("  "), Span(fit(_reason(row), room - 1), "dim")) if room >= WHY else ()
-        return (*speedup, *rest, *reason)
+        room = self._room(width)
+        reason = (span("  "), Span(fit(_reason(row), room), "dim")) if room >= WHY else ()
+        return (*speedup, *rest[: columns(width) - 1], *reason)
 
 
 def _speedup_tone(row: AttemptRow) -> str:
@@ -78,4 +86,4 @@ def _speedup_tone(row: AttemptRow) -> str:
 def _reason(row: AttemptRow) -> Inert:
     banned = "banned · " if row.banned else ""
     text = row.why or row.change
-    return type(row.why)(banned + text) if banned else text
+    return inert_line(banned + text)

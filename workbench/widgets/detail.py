@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.containers import Vertical
-from textual.content import Content
 
 from sessions.best import best
 from sessions.model import ORIGINAL
@@ -15,7 +14,7 @@ from workbench.plain import inert_line
 from workbench.widgets.attempt_rows import why
 from workbench.widgets.document import Document, document, text_lines
 from workbench.widgets.frame import TabsLine
-from workbench.widgets.lines import EMPTY, Line, Span, span
+from workbench.widgets.lines import EMPTY, Line, Span, label, span
 from workbench.widgets.text_view import TextView
 
 if TYPE_CHECKING:
@@ -183,5 +182,5 @@ class Detail(Vertical):
 
     def name_it(self, upper: Inert, lower: Inert) -> None:
         """Write the borders."""
-        self.border_title = Content(upper)
-        self.border_subtitle = Content(lower)
+        self.border_title = label(self, upper)
+        self.border_subtitle = label(self, lower)

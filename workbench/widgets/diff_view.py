@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from workbench.plain import Inert, inert, inert_line
@@ -63,7 +64,10 @@ def diff_document(
     _cut(page)
     title = f"to {base} · +{page.added} −{page.removed}"
     counted = f" · {len(groups)} {'hunk' if len(groups) == 1 else 'hunks'}" if groups else ""
-    head: list[Line] = [(span(title, "dim"), span(counted or " · the same source", "dim")), *above]
+    head: list[Line] = [
+        (span(f" {title}", "dim"), span(counted or " · the same source", "dim")),
+        *above,
+    ]
     shift = len(head)
     return Document(
         lines=(*head, *page.lines, *((EMPTY, *below) if below else ())),
@@ -147,22 +151,23 @@ def _marks(old: list[str], new: list[str]) -> tuple[dict[int, Changed], dict[int
     for index, (a, b) in enumerate(zip(old, new, strict=True)):
         if len(a) + len(b) > 600:
             continue
-        matcher = difflib.SequenceMatcher(
-            None, _WORDS.findall(a), _WORDS.findall(b), autojunk=False
-        )
+        words: tuple[list[str], list[str]] = (_WORDS.findall(a), _WORDS.findall(b))
+        matcher = difflib.SequenceMatcher(None, *words, autojunk=False)
         if matcher.ratio() > 0.5:
-            left[index], right[index] = _changed(matcher)
+            left[index], right[index] = _changed(matcher, *words)
     return left, right
 
 
-def _changed(matcher: difflib.SequenceMatcher[str]) -> tuple[Changed, Changed]:
-    ends_a, ends_b = _ends(matcher.a), _ends(matcher.b)
+def _changed(
+    matcher: difflib.SequenceMatcher[str], old: list[str], new: list[str]
+) -> tuple[Changed, Changed]:
+    ends_old, ends_new = _ends(old), _ends(new)
     left: Changed = []
     right: Changed = []
     for kind, i1, i2, j1, j2 in matcher.get_opcodes():
         if kind != "equal":
-            left.append((ends_a[i1], ends_a[i2]))
-            right.append((ends_b[j1], ends_b[j2]))
+            left.append((ends_old[i1], ends_old[i2]))
+            right.append((ends_new[j1], ends_new[j2]))
     return left, right
 
 
@@ -184,7 +189,7 @@ def _split(line: Line, changed: Changed, tone: str) -> Iterator[Span]:
     at = 0
     for part in line:
         cuts = sorted({at, at + len(part.text), *(c for pair in changed for c in pair)})
-        for start, end in zip(cuts, cuts[1:], strict=False):
+        for start, end in pairwise(cuts):
             if start < at or end > at + len(part.text):
                 continue
             inside = any(a <= start and end <= b for a, b in changed)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from workbench.plain import Inert, inert
-from workbench.widgets.lines import EMPTY, Line, Span, plain_text, span, wrap
+from workbench.widgets.lines import EMPTY, NO_TEXT, Line, Span, plain_text, span, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +24,7 @@ class Document:
     lines: tuple[Line, ...] = ()
     stops: tuple[int, ...] = ()
     """Numbers of lines where a hunk or a section starts."""
-    note: Inert = Inert("")
+    note: Inert = NO_TEXT
     """Stands in the border: what this is."""
     wraps: bool = False
     text: str = field(default="", repr=False)

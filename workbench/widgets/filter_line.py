@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual.widgets import Input
 
-from workbench.plain import Inert
+if TYPE_CHECKING:
+    from workbench.plain import Inert
 
 TYPEABLE = r"[^\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*"
 """Nothing that a terminal would obey, however it got here."""

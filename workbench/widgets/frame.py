@@ -14,6 +14,7 @@ from workbench.widgets.lines import (
     Span,
     cut,
     fit,
+    is_ascii,
     paint,
     plain_text,
     span,
@@ -48,10 +49,16 @@ class Separator(Lines):
         title = fit(
             f" {plain_text(self.lines[0])} ", min(len(plain_text(self.lines[0])) + 2, width - 4)
         )
-        left, right = ("├─", "┤") if not self.app.has_class("-ascii") else ("+-", "+")
+        left, right = self._ends()
         rest = max(0, width - len(left) - width_of((Span(title),)) - 1)
         line: Line = (span(left), Span(title), span("─" * rest + right))
         return paint(self, line, width)
+
+    def _ends(self) -> tuple[str, str]:
+        if is_ascii(self):
+            return "+-", "+"
+        above = self.parent is not None and self.parent.children[0].display
+        return ("├─", "┤") if above else ("╭─", "╮")
 
 
 class KeysLine(Lines):

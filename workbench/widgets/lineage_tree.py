@@ -146,11 +146,11 @@ class LineageTree(RowList[LineageRow]):
             )
         glyph = UNICODE.verdict(row.word)
         return (
-            span("   "),
+            span("  "),
             Span(fit(row.number, 7, right=True), "dim" if row.number == NONE else ""),
             Span(fit(f"  {row.label}", 7)),
             span(f"{glyph} ", TONE_OF_VERDICT.get(row.word, "")),
-            *((span(f"+{row.fixes} ", "dim"),) if row.fixes else ()),
+            *((span(f"+{row.fixes}", "dim"),) if row.fixes else ()),
             *star,
         )
 

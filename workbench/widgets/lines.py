@@ -5,11 +5,12 @@ A `Line` is a tuple of spans; a span is inert text and a *tone*, the name of a c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
+from textual.content import Content
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rich.console import RenderableType
+    from textual.app import App
+    from textual.dom import DOMNode
 
 TONES = (
     "dim", "strong", "accent", "better", "worse", "warn", "busy", "best", "head", "key", "tab", "tab-on",
@@ -49,6 +52,7 @@ class Span(NamedTuple):
 Line = tuple[Span, ...]
 
 EMPTY: Line = ()
+NO_TEXT = Inert("")
 
 
 def span(text: str, tone: str = "") -> Span:
@@ -93,13 +97,23 @@ def joined(lines: Iterable[Line], separator: Span) -> Line:
 
 
 def cut(parts: Sequence[Line], width: int, separator: Span) -> Line:
-    """Return as many parts, from the left, as fit; the first is always there."""
+    """Return the parts that fit, from the left; one too long makes room for those after it."""
     kept: list[Line] = []
     for part in parts:
-        if part and kept and width_of(joined([*kept, part], separator)) > width:
-            break
-        kept.append(part)
+        if part and (not kept or width_of(joined([*kept, part], separator)) <= width):
+            kept.append(part)
     return joined(kept, separator)
+
+
+def flow(parts: Sequence[Line], width: int, separator: Span) -> list[Line]:
+    """Return the parts side by side, on as many lines as they need."""
+    rows: list[list[Line]] = []
+    for part in parts:
+        if rows and width_of(joined([*rows[-1], part], separator)) <= width:
+            rows[-1].append(part)
+        else:
+            rows.append([part])
+    return [joined(row, separator) for row in rows]
 
 
 def wrap(line: Line, width: int) -> list[Line]:
@@ -143,6 +157,21 @@ def _split(line: Line, at: int) -> tuple[Line, Line]:
     return tuple(head), tuple(tail)
 
 
+def app_of(node: DOMNode) -> App[object]:
+    """Return the application of a widget or screen, by a type without holes."""
+    return node.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType, reportReturnType] - Textual leaves it open
+
+
+def is_ascii(node: DOMNode) -> bool:
+    """Return whether the locale carries ASCII only."""
+    return app_of(node).has_class("-ascii")
+
+
+def label(widget: Widget, text: Inert) -> Content:
+    """Return a border's title: inert, and in ASCII where the locale carries no more."""
+    return Content(ascii_only(text) if is_ascii(widget) else text)
+
+
 def tone_style(widget: Widget, tone: str) -> Style:
     """Return the style of a tone in a widget; it holds only what the token sets."""
     return widget.get_component_rich_style(f"tone--{tone}", partial=True) if tone else Style.null()
@@ -151,21 +180,22 @@ def tone_style(widget: Widget, tone: str) -> Style:
 def paint(widget: Widget, line: Line, width: int, under: str = "") -> Strip:
     """Return a line as a strip of exactly `width` cells, over the tone `under`."""
     base = widget.rich_style + tone_style(widget, under)
-    carries_all = not widget.app.has_class("-ascii")
+    carries_all = not is_ascii(widget)
     segments: list[Segment] = []
     for part in line:
         text = part.text.replace("\t", "    ").replace("\n", "␤")
         segments.append(
             Segment(text if carries_all else ascii_only(text), base + tone_style(widget, part.tone))
         )
-    return Strip(segments).adjust_cell_length(width, base)
+    return Strip(segments).simplify().adjust_cell_length(width, base)
 
 
 class Lines(Widget):
     """A few lines that are painted again only when they change."""
 
-    COMPONENT_CLASSES = set(TONE_CLASSES)
+    COMPONENT_CLASSES: ClassVar = set(TONE_CLASSES)
     DEFAULT_CSS = "Lines { height: auto; width: 1fr; }"
+    ALLOW_SELECT = False
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id, classes=classes)

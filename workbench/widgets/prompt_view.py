@@ -34,6 +34,7 @@ def _facts(query: QueryRecord) -> list[Line]:
     if query.cached_tokens:
         tokens += f" · {query.cached_tokens:,} cached"
     paid = "replayed, nothing paid" if query.replayed else f"$ {amount(query.cost_usd)}"
+    end = query.finish or query.end or "not yet"
     return [
         (
             Span(inert_line(query.agent, 24), "strong"),
@@ -46,7 +47,7 @@ def _facts(query: QueryRecord) -> list[Line]:
         (
             Span(
                 inert_line(
-                    f"{tokens} tokens · {paid} · {seconds(query.seconds)} · ended {query.finish or query.end or 'not yet'}",
+                    f"{tokens} tokens · {paid} · {seconds(query.seconds)} · ended {end}",
                     160,
                 ),
                 "dim",

@@ -34,8 +34,9 @@ _CACHED_STRIPS = 4_000
 class RowList(ScrollView, Generic[R], can_focus=True):
     """A list of rows of one kind; a subclass says how a row and the header look."""
 
+    ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
-    BINDINGS = bindings(Where.ROWS)
+    BINDINGS: ClassVar = bindings(Where.ROWS)
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id, classes=classes)

@@ -56,8 +56,8 @@ def session_row(row: dict[str, Any]) -> SessionRow:
 
 
 def _models(row: dict[str, Any]) -> list[str]:
-    models = row.get("models")
-    return [str(value) for value in models.values()] if isinstance(models, dict) else []
+    models: dict[str, str] = row.get("models") or {}
+    return list(models.values())
 
 
 def _best(row: dict[str, Any]) -> str:
@@ -100,13 +100,13 @@ class SessionTable(RowList[SessionRow]):
         name, task = self._flexible(width)
         return (
             span(" "),
-            Span(fit("  state", 13)),
+            Span(fit("  state", 12)),
             Span(fit("name", name)),
             Span(fit("strategy", 9)),
             Span(fit("task", task)),
-            Span(fit("best ×", 16)),
+            Span(fit("best ×", 15)),
             Span(fit("queries", 8, right=True)),
-            Span(fit("cost $", 11, right=True)),
+            Span(fit("cost $", 9, right=True)),
         )
 
     def line(self, row: SessionRow, width: int) -> Line:
@@ -115,21 +115,21 @@ class SessionTable(RowList[SessionRow]):
         glyph = UNICODE.session(row.word).strip() or "?"
         return (
             span(" "),
-            Span(fit(inert_line(f"{glyph} {row.word}"), 13), TONE_OF_STATE.get(row.word, "worse")),
+            Span(fit(inert_line(f"{glyph} {row.word}"), 12), TONE_OF_STATE.get(row.word, "worse")),
             Span(fit(inert_line(row.key), name - 1), "strong"),
             span(" "),
             Span(fit(row.strategy, 8), "dim"),
             span(" "),
             Span(fit(row.task, task - 1)),
             span(" "),
-            Span(fit(row.best, 16), "" if row.best != "–" else "dim"),
+            Span(fit(row.best, 15), "" if row.best != "–" else "dim"),
             Span(fit(row.queries, 8, right=True)),
-            Span(fit(row.cost, 11, right=True), "dim"),
+            Span(fit(row.cost, 9, right=True), "dim"),
         )
 
     @staticmethod
     def _flexible(width: int) -> tuple[int, int]:
         """Share what the fixed columns leave between name and task."""
-        room = max(16, width - 1 - 13 - 9 - 16 - 8 - 11 - 1)
+        room = max(16, width - 1 - 12 - 9 - 15 - 8 - 9 - 1)
         name = max(8, min(28, room * 2 // 5))
         return name, room - name

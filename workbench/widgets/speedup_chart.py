@@ -10,6 +10,7 @@ from textual.color import Color
 from textual_plotext import PlotextPlot
 
 from sessions.best import best_of
+from workbench.widgets.lines import app_of, is_ascii
 
 if TYPE_CHECKING:
     from sessions.model import AttemptRecord, State
@@ -98,7 +99,7 @@ class SpeedupChart(PlotextPlot):
 
     def render(self) -> Text:
         """Return the plot as text; kept until curve, size or colours change."""
-        key = (self._curve, self.size.width, self.size.height, self.app.theme)
+        key = (self._curve, self.size.width, self.size.height, app_of(self).theme)
         if key != self._drawn:
             self._drawn = key
             self._draw()
@@ -109,12 +110,11 @@ class SpeedupChart(PlotextPlot):
             self._text = Text(" no verdict yet", style="dim")
             return
         self._fill(self._curve)
-        built = self.plt.build()
-        self._text = Text.from_ansi(built if isinstance(built, str) else "")
+        self._text = Text.from_ansi(self.plt.build())
 
     def _fill(self, shown: Curve) -> None:
         plt = self.plt
-        ascii_only = self.app.has_class("-ascii")
+        ascii_only = is_ascii(self)
         plt.clear_figure()
         plt.theme("clear")
         plt.plotsize(self.size.width, self.size.height)
@@ -137,7 +137,7 @@ class SpeedupChart(PlotextPlot):
             plt.plot(*_columns(shown.best), marker="#" if ascii_only else "hd", color=accent)
 
     def _colour(self, name: str) -> tuple[int, int, int]:
-        found = Color.parse(self.app.theme_variables.get(name, "#808080"))
+        found = Color.parse(app_of(self).theme_variables.get(name, "#808080"))
         return found.rgb
 
 

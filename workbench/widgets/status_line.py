@@ -25,7 +25,7 @@ def status(state: State, live: Live, standing: Standing, now: float, width: int)
         _best(state),
         _money(state),
         _queries(state),
-        _left(state, now),
+        _left(state, now) if standing.active else (),
         _labels(state),
         *_about(state),
         _gpu(live),
@@ -85,7 +85,11 @@ def _left(state: State, now: float) -> Line:
     guesses = [hours * 3600 - ran] if hours else []
     if limit:
         guesses.append(ran / state.spending.queries * (limit - state.spending.queries))
-    return (span(f"~{duration(min(guesses))} left", "dim"),) if guesses else ()
+    return (span(f"~{_rough(min(guesses))} left", "dim"),) if guesses else ()
+
+
+def _rough(seconds: float) -> str:
+    return f"{seconds / 3600:.0f} h" if seconds > 5_400 else duration(seconds)
 
 
 def _labels(state: State) -> Line:

@@ -21,8 +21,9 @@ SIDEWAYS = 8
 class TextView(ScrollView, can_focus=True):
     """Shows one document; keeps its place when the same document comes again, changed."""
 
+    ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
-    BINDINGS = bindings(Where.TEXT)
+    BINDINGS: ClassVar = bindings(Where.TEXT)
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)

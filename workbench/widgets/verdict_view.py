@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from workbench.format import interval, milliseconds, seconds, size, speedup
 from workbench.glyphs import UNICODE, word
@@ -193,7 +193,9 @@ def _value(name: str, value: Any) -> str:
         return f"{value:g}"
     if name == "precision_class":
         return class_name(value)
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if isinstance(value, list):
+        return ", ".join(str(one) for one in cast("list[object]", value))  # JSON
+    return str(value)
 
 
 def _row(label: str, value: str) -> Line:
