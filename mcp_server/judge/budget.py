@@ -177,22 +177,30 @@ def _settle_at(
 
 
 def class_of(error: float, runs: dict[str, FormatRun]) -> str:
-    """Return the precision class whose measured e is nearest on a log scale."""
+    """Return the precision class of the format whose measured e is nearest on a log scale."""
     anchors = _anchors(runs)
     position = math.log(max(error, 1e-12))
-    return min(anchors, key=lambda name: abs(math.log(anchors[name]) - position))
+    return min(anchors, key=lambda anchor: abs(math.log(anchor[1]) - position))[0]
 
 
-def _anchors(runs: dict[str, FormatRun]) -> dict[str, float]:
-    measured: dict[str, list[float]] = {}
-    for form in FORMATS:
-        if form.name in runs and runs[form.name].worst > 0:
-            measured.setdefault(form.precision_class, []).append(math.log(runs[form.name].worst))
-    anchors = {name: math.exp(sum(values) / len(values)) for name, values in measured.items()}
-    fine = anchors.setdefault("fp32", 3e-7)
-    half = anchors.setdefault(
-        "tf32_fp16", anchors["bf16"] / 8 if "bf16" in anchors else fine * 4096
-    )
-    coarse = anchors.setdefault("bf16", half * 8)
-    anchors["coarser"] = coarse * 8
-    return anchors
+def _anchors(runs: dict[str, FormatRun]) -> list[tuple[str, float]]:
+    """Return classes with their errors: measured ones, and guesses where a class has none.
+
+    A format in which the model runs as accurately as in a finer one (autocast leaves some alone) is no anchor.
+    """
+    fine = max(runs["fp32"].worst if "fp32" in runs else 0.0, 1e-9)
+    anchors = [("fp32", fine)]
+    for form in FORMATS[1:]:
+        finer = form.name.replace("bf16", "fp16") if form.precision_class == "bf16" else "fp32"
+        least = max(2 * fine, 2 * runs[finer].worst if finer in runs else 0.0)
+        if form.name in runs and runs[form.name].worst > least:
+            anchors.append((form.precision_class, runs[form.name].worst))
+    coarse = [error for name, error in anchors if name == "bf16"]
+    half = [error for name, error in anchors if name == "tf32_fp16"]
+    if not half:
+        half = [min(coarse) / 8 if coarse else fine * 4096]
+        anchors.append(("tf32_fp16", half[0]))
+    if not coarse:
+        coarse = [max(half) * 8]
+        anchors.append(("bf16", coarse[0]))
+    return [*anchors, ("coarser", max(coarse) * 8)]

@@ -129,9 +129,8 @@ class Lane:
     def batch(self, count: int) -> list[float]:
         """Queue that many calls on the GPU; return the seconds of each by events."""
         station = self.station
-        drawn: list[tuple[Staged, Patch]] = []
-        for _ in range(min(count, len(station.sets))):
-            drawn.append(station.reveal(station.next_set()))
+        sets = [station.next_set() for _ in range(min(count, len(station.sets)))]
+        drawn = [station.reveal(staged) for staged in sets]
         host_s = median(self.latencies_s) if self.latencies_s else 1e-3
         spin = int(SPIN_HZ * min(0.05, 5e-4 + len(drawn) * min(host_s, 1e-3)))
         called = station.worker.batch(

@@ -1,3 +1,4 @@
+# pyright: reportUnknownVariableType=false
 """One candidate through the stages: build, correctness, timing, confirm."""
 
 from __future__ import annotations
@@ -110,7 +111,8 @@ class Attempt:
         missing = answer.get("missing")
         if not isinstance(missing, list):
             raise rejected("protocol", "The worker's answer is not one of the protocol.")
-        return [str(name)[:200] for name in missing]
+        names: list[object] = missing
+        return [str(name)[:200] for name in names]
 
     def check(self) -> Report:
         """Call it with secret changes and compare."""

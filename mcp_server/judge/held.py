@@ -91,17 +91,17 @@ class Keeper:
     def qualification(self, held: Held, request: Request) -> Qualification:
         """Return what is known of the task under the request's policy, measuring what is not."""
         key = f"{request.precision}/{request.tolerance}"
-        if key in held.qualifications:
-            return held.qualifications[key]
-        found = from_json(request.qualification) if request.qualification else None
-        if found is None:
-            found = self._measure(held, request)
+        found = held.qualifications.get(key)
+        if found is None and request.qualification:
+            found = from_json(request.qualification)
+        if found is None or (request.wants("timing") and not found.baselines):
+            found = self._measure(held, request, found)
             self.server.send("qualified", id=request.id, qualification=found.to_json())
         held.qualifications[key] = found
         return found
 
-    def _measure(self, held: Held, request: Request) -> Qualification:
-        found = qualify(held.state, request.precision)
+    def _measure(self, held: Held, request: Request, known: Qualification | None) -> Qualification:
+        found = known or qualify(held.state, request.precision)
         if not request.wants("timing"):
             return found
         eager = self.resident(held)

@@ -79,7 +79,7 @@ def refuse_other(tree: dict[str, Any]) -> None:
 
 
 def vary(draw: Draw, generator: torch.Generator) -> Draw:
-    """Return the draw with a gain U(0.5, 2) and an offset N(0, σ) per sample and channel on floating inputs."""
+    """Return the draw with a gain U(0.5, 2) and an offset N(0, std) per sample and channel on floating inputs."""
     leaves: list[Tensor] = []
     for leaf, meta in zip(draw.leaves, draw.metas, strict=True):
         if not leaf.is_floating_point() or leaf.numel() < 2:

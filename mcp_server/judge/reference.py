@@ -104,13 +104,17 @@ class Reference:
         kept = {name: value.clone() for name, value in _statistics(model).items()}
         if not kept:
             return
-        norms = [m for m in model.modules() if isinstance(getattr(m, "running_mean", None), Tensor)]
+        norms: list[Any] = [
+            module
+            for module in model.modules()
+            if isinstance(getattr(module, "running_mean", None), Tensor)
+        ]
         momenta = [getattr(m, "momentum", None) for m in norms]
         try:
             for norm in norms:
                 norm.train()
-                norm.reset_running_stats()  # pyright: ignore[reportCallIssue]
-                norm.momentum = None  # pyright: ignore[reportAttributeAccessIssue]
+                norm.reset_running_stats()
+                norm.momentum = None
             for draw in draws:
                 seed_all(draw.seed)
                 with torch.no_grad():
@@ -121,7 +125,7 @@ class Reference:
             raise
         finally:
             for norm, momentum in zip(norms, momenta, strict=True):
-                norm.momentum = momentum  # pyright: ignore[reportAttributeAccessIssue]
+                norm.momentum = momentum
             model.eval()
 
 

@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-"""One worker as the judge uses it: models loaded into it, sets of inputs staged, secret reveals, what a message costs."""
+"""One worker as the judge uses it: models in it, sets of inputs staged, secret reveals, what a message costs."""
 
 from __future__ import annotations
 
