@@ -57,6 +57,10 @@ class Opened:
     notify: str = ""
     origin: str = ""
     """`--from`: the file, or `SESSION:c12`, submitted first."""
+    origin_key: str = ""
+    """The text of `origin`."""
+    labels: dict[str, str] = field(default_factory=dict[str, str])
+    """Model name to what a person should read: `offline (rules, no model)`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, assert_never
 
 from sessions import facts as f
+from sessions.ids import number_of
 from sessions.model import (
     AttemptRecord,
     LineageRecord,
@@ -94,11 +95,13 @@ def _apply(state: State, body: f.Body, at: float) -> None:  # noqa: C901 - one s
             _closed(state, body)
         case f.Steered():
             _steered(state, body, at)
+            state.steers[body.steer].seq = state.seq + 1
         case f.Remeasured():
             state.attempts[body.candidate].remeasured = body.verdict
         case f.Paused():
             _enter(state, SessionState.PAUSED, at, body.cause, body.code, body.author)
         case f.Resumed():
+            _end_stretch(state)
             _enter(state, SessionState.RUNNING, at, body.cause, "", body.author)
         case f.Stopped():
             _enter(state, SessionState.STOPPED, at, body.cause, "asked", body.author)
@@ -114,6 +117,13 @@ def _opened(state: State, body: f.Opened, at: float) -> None:
     state.running_since = at
 
 
+def _end_stretch(state: State) -> None:
+    """Count no time in which no engine was alive: a running stretch ends with the last fact."""
+    if state.running_since is not None:
+        state.spending.running_s += max(0.0, state.last_at - state.running_since)
+        state.running_since = None
+
+
 def _enter(state: State, to: SessionState, at: float, cause: str, code: str, author: str) -> None:
     if state.running_since is not None and to is not SessionState.RUNNING:
         state.spending.running_s += max(0.0, at - state.running_since)
@@ -127,7 +137,8 @@ def _enter(state: State, to: SessionState, at: float, cause: str, code: str, aut
 def _proposed(state: State, body: f.Proposed, at: float) -> None:
     for data in body.proposals:
         proposal = proposal_of(data)
-        state.trajectories[proposal.id] = TrajectoryRecord(proposal, at)
+        record = TrajectoryRecord(proposal, at)
+        state.trajectories[proposal.id] = state.open_now[proposal.id] = record
         if proposal.role not in UNPAID:
             state.spending.queries_reserved += 1
         phase = proposal.meta.get("phase")
@@ -138,6 +149,8 @@ def _proposed(state: State, body: f.Proposed, at: float) -> None:
 def _started(state: State, body: f.Started) -> None:
     trajectory = state.trajectories[body.proposal]
     trajectory.started, trajectory.lineage = True, body.lineage
+    if body.lineage:
+        state.last_lineage = max(state.last_lineage, int(body.lineage))
 
 
 def _query_sent(state: State, body: f.QuerySent, at: float) -> None:
@@ -156,7 +169,8 @@ def _query_sent(state: State, body: f.QuerySent, at: float) -> None:
     )
     trajectory = state.trajectories[body.proposal]
     first = not trajectory.queries and trajectory.proposal.role not in UNPAID
-    state.queries[body.query] = query
+    state.queries[body.query] = state.asked_now[body.query] = query
+    state.last_number = max(state.last_number, number_of(body.query))
     trajectory.queries.append(body.query)
     trajectory.agent = body.agent
     if not first:
@@ -169,6 +183,7 @@ def _query_sent(state: State, body: f.QuerySent, at: float) -> None:
 
 def _settle(state: State, query: QueryRecord, end: str, *, counts: bool) -> None:
     query.end, query.counts = end, counts
+    state.asked_now.pop(query.id, None)
     state.spending.queries_reserved -= 1
     state.spending.queries += int(counts)
     state.spending.cost_reserved_usd -= query.reserved_usd or 0.0
@@ -212,6 +227,7 @@ def _unusable(state: State, body: f.Unusable) -> None:
 
 def _attempt(state: State, body: f.AttemptMade, at: float) -> None:
     query = state.queries.get(body.query)
+    state.last_number = max(state.last_number, number_of(body.candidate))
     state.attempts[body.candidate] = AttemptRecord(
         id=body.candidate,
         parent=body.parent,
@@ -226,6 +242,7 @@ def _attempt(state: State, body: f.AttemptMade, at: float) -> None:
         cost_usd=query.cost_usd if query else None,
     )
     state.trajectories[body.proposal].attempts.append(body.candidate)
+    state.by_source.setdefault(body.source_key, []).append(body.candidate)
     lineage = state.lineages.setdefault(body.lineage, LineageRecord(body.lineage))
     lineage.attempts.append(body.candidate)
 
@@ -252,6 +269,7 @@ def _closed(state: State, body: f.Closed) -> None:
     trajectory.closed, trajectory.works = body.reason, body.works
     trajectory.ideas = tuple(body.ideas)
     state.absorbed.append(body.proposal)
+    state.open_now.pop(body.proposal, None)
 
 
 def _steered(state: State, body: f.Steered, at: float) -> None:
@@ -273,11 +291,17 @@ def _steered(state: State, body: f.Steered, at: float) -> None:
         case "budget":
             state.limits.update(body.args.get("limits", {}))
         case "withdraw":
-            withdrawn = state.steers.get(str(body.args.get("steer")))
-            if withdrawn is not None:
-                withdrawn.withdrawn = True
+            _withdraw(state, [str(body.args.get("steer"))])
+        case "guide" if body.args.get("off"):
+            _withdraw(state, body.args.get("steers", ()))
         case _:
             pass
+
+
+def _withdraw(state: State, steers: Iterable[str]) -> None:
+    for steer in steers:
+        if steer in state.steers:
+            state.steers[steer].withdrawn = True
 
 
 def _ban(state: State, args: dict[str, Any]) -> None:

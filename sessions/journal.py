@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-import aiosqlite
-
 from sessions.facts import JOURNAL_VERSION, Body, Fact, decode, encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
     from types import TracebackType
+
+    import aiosqlite
 
 BUSY_MS = 10_000
 
@@ -95,6 +95,8 @@ class Journal:
         Raises:
             JournalError: newer, damaged, read-only or full; the message says which.
         """
+        import aiosqlite  # the viewers' half of this module starts without asyncio
+
         try:
             db = await aiosqlite.connect(path, isolation_level=None)
         except sqlite3.Error as error:
@@ -153,7 +155,8 @@ class Journal:
                 )
             await self._db.execute("COMMIT")
         except BaseException:
-            await self._db.execute("ROLLBACK")
+            if self._db.in_transaction:  # SQLite itself rolls back when the disk is full
+                await self._db.execute("ROLLBACK")
             raise
         self._seq += len(facts)
         return facts

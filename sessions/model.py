@@ -159,6 +159,8 @@ class SteerRecord:
     at: float
     applied: bool
     why: str = ""
+    seq: int = 0
+    """The number of its fact."""
     withdrawn: bool = False
     uses: int = 0
     """Queries whose prompt held it."""
@@ -211,6 +213,13 @@ class State:
     """Of the newest proposals, where the strategy has phases."""
     failures_in_a_row: int = 0
     """Failed queries since the last answer."""
+    last_number: int = 0
+    """Of the newest query or submission: the next one takes the number after it."""
+    last_lineage: int = 0
+    open_now: dict[str, TrajectoryRecord] = field(default_factory=dict[str, TrajectoryRecord])
+    asked_now: dict[str, QueryRecord] = field(default_factory=dict[str, QueryRecord])
+    by_source: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    """Attempts by the key of their source, oldest first."""
     running_since: float | None = None
     """When the running stretch began; None while paused, stopped, finished."""
 
@@ -222,9 +231,9 @@ class State:
     @property
     def open(self) -> list[TrajectoryRecord]:
         """Trajectories not closed, oldest first."""
-        return [t for t in self.trajectories.values() if not t.closed]
+        return list(self.open_now.values())
 
     @property
     def in_flight(self) -> list[QueryRecord]:
         """Queries sent and not ended."""
-        return [q for q in self.queries.values() if not q.end]
+        return list(self.asked_now.values())

@@ -1,0 +1,296 @@
+"""One query to a language model: prompt, reservation, response store, answer."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sessions import budget
+from sessions import facts as f
+from sessions.budget import Room
+from sessions.ids import query_id
+from sessions.journal import NewReply, key_of
+from sessions.models.port import (
+    MAX_TOKENS,
+    ModelFailed,
+    ModelRefused,
+    NoAnswerYet,
+    ReplayMiss,
+    Request,
+)
+from sessions.recorder import Entry
+from sessions.samples import prompt_hash
+from sessions.steering import guides_for
+from sessions.steps import Reserve, attempts_of, below_ban, history, next_step, opening
+from strategies import fixing
+from strategies.prompting import build
+from strategies.protocol import Context, PromptRole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sessions.model import QueryRecord, State, SteerRecord, TrajectoryRecord
+    from sessions.models.port import LanguageModel, Reply
+    from sessions.parts import Parts
+    from strategies.protocol import Prompt
+
+log = logging.getLogger(__name__)
+
+FAILURES = 3
+"""Failed queries in a row that pause a session."""
+AGAIN_S = 1.0
+"""Between two looks for an answer that comes from outside."""
+_DOING = {"IBA": "ideas", "COA": "writing", "EFA": "fixing"}
+
+
+if TYPE_CHECKING:
+    Pause = Callable[[State], f.Paused | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A query about to be reserved."""
+
+    record: TrajectoryRecord
+    reserve: Reserve
+    prompt: Prompt
+    model: str
+    steers: tuple[str, ...]
+    estimate_usd: float | None
+    agent: str
+
+
+class Asking:
+    """Asks language models for trajectories."""
+
+    def __init__(self, parts: Parts) -> None:
+        """Share the engine's parts."""
+        self._parts = parts
+        self._prompts: dict[str, Prompt] = {}
+
+    async def reserve(self, record: TrajectoryRecord, reserve: Reserve, place: int) -> Room:
+        """Write `query_sent` if the budget has room; say what stands in the way otherwise.
+
+        `Room.WAIT` also where a pause or a ban came first: look again.
+        """
+        draft = await self._draft(record, reserve, place)
+        said = Room.YES
+
+        def decide(state: State) -> Entry | None:
+            nonlocal said
+            said = self._room(state, draft)
+            return self._sent(state, draft) if said is Room.YES else None
+
+        await self._parts.recorder.decide(decide)
+        return said
+
+    async def ask(self, record: TrajectoryRecord, name: str) -> None:
+        """Get a reserved query's answer, from the store or the model, and write how it ended."""
+        query = self._parts.state.queries[name]
+        model = self._parts.models[query.model]
+        prompt = self._prompts.pop(name, None) or await self._rebuilt(record, query)
+        stored = await self._parts.recorder.journal.stored_reply(
+            query.model, prompt_hash(query.prompt_key, {}), query.sample
+        )
+        if stored is not None:
+            key = key_of(stored.text)
+            done = f.QueryDone(name, key, stored.finish, None, None, None, 0.0, 0.0, replayed=True)
+            await self._parts.recorder.write(done)
+            return
+        target = _target(record)
+        self._parts.live.agent(query.agent, _DOING[prompt.agent.value], target)
+        try:
+            await self._answer(record, query, model, prompt)
+        finally:
+            self._parts.live.agent_done(query.agent)
+
+    async def _answer(
+        self, record: TrajectoryRecord, query: QueryRecord, model: LanguageModel, prompt: Prompt
+    ) -> None:
+        parts, began = self._parts, self._parts.clock.now()
+        position = record.proposal.meta.get("position")
+        request = Request(
+            prompt=replace(prompt, context=replace(prompt.context, sample=query.sample)),
+            proposal=record.proposal.id,
+            step=query.step,
+            position=position if isinstance(position, int) else None,
+            sample=query.sample,
+        )
+        try:
+            reply = await self._patient(model, request, query.agent)
+        except (ModelRefused, ReplayMiss) as error:
+            await self._refused(query, parts.redactor.text(str(error)), error.code)
+        except ModelFailed as error:
+            await self._failed(query, parts.redactor.text(str(error)), error.code)
+        except Exception as error:
+            log.exception("query %s", query.id)
+            await self._failed(
+                query, parts.redactor.text(f"{type(error).__name__}: {error}"), "other"
+            )
+        else:
+            await self._done(query, reply, parts.clock.now() - began)
+
+    async def _patient(self, model: LanguageModel, request: Request, agent: str) -> Reply:
+        """Ask until an answer from outside is there."""
+        live = self._parts.live
+        while True:
+            try:
+                reply = await model.answer(
+                    request,
+                    lambda text: live.stream(agent, self._parts.redactor.text(text)),
+                    lambda note: live.note(agent, note),
+                )
+            except NoAnswerYet:
+                live.wait_for("no answer yet")
+                with self._parts.gate.waiting():
+                    await self._parts.clock.sleep(AGAIN_S)
+            else:
+                live.wait_for("")
+                return reply
+
+    async def _done(self, query: QueryRecord, reply: Reply, seconds: float) -> None:
+        text, usage = self._parts.redactor.text(reply.text), reply.usage
+        done = f.QueryDone(
+            query=query.id,
+            reply_key=key_of(text),
+            finish=reply.finish.value,
+            input_tokens=usage.input_tokens if usage else None,
+            cached_tokens=usage.cached_tokens if usage else None,
+            output_tokens=usage.output_tokens if usage else None,
+            cost_usd=reply.cost_usd,
+            seconds=round(seconds, 3),
+        )
+        kept = {
+            "input_tokens": done.input_tokens,
+            "cached_tokens": done.cached_tokens,
+            "output_tokens": done.output_tokens,
+            "cost_usd": done.cost_usd,
+            "seconds": done.seconds,
+        }
+        key = prompt_hash(query.prompt_key, {})
+        stored = NewReply(query.model, key, query.sample, text, done.finish, kept)
+        await self._parts.recorder.decide(lambda _: Entry((done,), reply=stored))
+
+    async def _refused(self, query: QueryRecord, cause: str, code: str) -> None:
+        """Not a query: the session pauses, and says why."""
+        failed = f.QueryFailed(query.id, cause, code, counts=False)
+        await self._end(failed, lambda _: f.Paused(cause, code))
+
+    async def _failed(self, query: QueryRecord, cause: str, code: str) -> None:
+        failed = f.QueryFailed(query.id, cause, code, counts=True)
+
+        def paused(state: State) -> f.Paused | None:
+            if state.failures_in_a_row + 1 < FAILURES:
+                return None
+            text = f"{FAILURES} queries failed in a row, the last: {cause}"
+            return f.Paused(text, "queries_failed")
+
+        await self._end(failed, paused)
+
+    async def _end(self, failed: f.QueryFailed, pause: Pause) -> None:
+        def decide(state: State) -> Entry:
+            paused = pause(state) if self._parts.gate.is_open else None
+            if paused is not None:
+                self._parts.gate.close()
+            return Entry((failed, paused) if paused else (failed,))
+
+        await self._parts.recorder.decide(decide)
+
+    def _room(self, state: State, draft: Draft) -> Room:
+        """Return whether the draft may become a query now; the state may have moved on since it was written."""
+        record = draft.record
+        stale = next_step(state, record, self._parts.rules) != draft.reserve
+        if stale or below_ban(state, record) or not self._parts.gate.is_open:
+            return Room.WAIT
+        return budget.room(
+            state,
+            self._parts.clock.now(),
+            reserved=not record.queries,
+            estimate_usd=draft.estimate_usd,
+        )
+
+    def _sent(self, state: State, draft: Draft) -> Entry:
+        name = query_id(state.last_number + 1)
+        text = draft.prompt.text
+        record, step, key = draft.record, draft.reserve.step, key_of(text)
+        sample = self._parts.samples.number(draft.model, key, record.proposal.id, step)
+        self._parts.samples.keep(draft.model, key, record.proposal.id, step, sample)
+        self._prompts[name] = draft.prompt
+        sent = f.QuerySent(
+            query=name,
+            proposal=record.proposal.id,
+            step=step,
+            role=draft.prompt.role.value,
+            agent=draft.agent,
+            model=draft.model,
+            prompt_key=key,
+            sample=sample,
+            reserved_usd=draft.estimate_usd,
+            steers=list(draft.steers),
+        )
+        return Entry((sent,), texts=(text,))
+
+    async def _draft(self, record: TrajectoryRecord, reserve: Reserve, place: int) -> Draft:
+        guides = guides_for(self._parts.state, record)
+        prompt = await self._prompt(record, reserve, guides)
+        model = self._parts.opened.models.get(reserve.model, reserve.model)
+        return Draft(
+            record=record,
+            reserve=reserve,
+            prompt=prompt,
+            model=model,
+            steers=tuple(guide.id for guide in guides),
+            estimate_usd=self._parts.models[model].estimate_usd(prompt, MAX_TOKENS),
+            agent=f"{prompt.agent.value}-{place}",
+        )
+
+    async def _rebuilt(self, record: TrajectoryRecord, query: QueryRecord) -> Prompt:
+        """Return the prompt of a query that an earlier engine sent."""
+        state = self._parts.state
+        steers = [state.steers[s] for s in query.steers]
+        steps, role = history(state, record), PromptRole(query.role)
+        last = steps[-1] if steps else None
+        fault = last.fault if isinstance(last, fixing.Unusable) else ""
+        again_of = None
+        if role is PromptRole.AGAIN:
+            again_of = fixing.asked(steps, opening(record.proposal.role))
+        reserve = Reserve(query.step, role, query.model, fault, again_of)
+        return await self._prompt(record, reserve, steers)
+
+    async def _prompt(
+        self, record: TrajectoryRecord, reserve: Reserve, guides: Sequence[SteerRecord]
+    ) -> Prompt:
+        context = await self._context(record, reserve, [str(g.args["text"]) for g in guides])
+        prompt = build(reserve.role, context, self._parts.templates)
+        return replace(prompt, text=self._parts.redactor.text(prompt.text))
+
+    async def _context(
+        self, record: TrajectoryRecord, reserve: Reserve, guides: Sequence[str]
+    ) -> Context:
+        parts, proposal = self._parts, record.proposal
+        baseline, opened = parts.state.baseline, parts.opened
+        library = parts.library
+        shown = attempts_of(parts.state, record)[-(parts.settings.fix_memory + 1) :]
+        device = baseline.device if baseline else opened.device
+        return Context(
+            task_id=opened.task,
+            original=await library.original(),
+            device="cuda" if device.startswith("cuda") else "cpu",
+            device_name=baseline.device_name if baseline else "",
+            languages=parts.languages,
+            precision=opened.precision,
+            tolerance=opened.tolerance,
+            parent=await library.candidate(proposal.parent),
+            inspirations=tuple([await library.candidate(name) for name in proposal.inspirations]),
+            idea=proposal.idea,
+            attempts=tuple([await library.attempt(attempt) for attempt in shown]),
+            guides=tuple(guides),
+            instructions=opened.instructions,
+            reply_fault=reserve.fault,
+            again_of=reserve.again_of,
+        )
+
+
+def _target(record: TrajectoryRecord) -> str:
+    return record.attempts[-1] if record.attempts else record.proposal.id

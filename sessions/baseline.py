@@ -1,0 +1,90 @@
+"""The original, measured before the search; the fastest few, measured again after it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sessions import facts as f
+from sessions.best import ranked
+from sessions.lineage import MAIN, NewCommit, message_of
+from sessions.model import ORIGINAL
+from sessions.verdicts import headline, kind_of
+from strategies.protocol import Kind
+
+if TYPE_CHECKING:
+    from sessions.judging import Judging
+    from sessions.parts import Parts
+
+AS_CANDIDATE = "\n\n\nclass ModelNew(Model):\n    pass\n"
+"""Makes the original a candidate of its own: equal to itself, as fast as itself."""
+AGENT = "engine"
+REMEASURED = 4
+UNFIT = "task_unfit"
+
+
+async def commit_original(parts: Parts) -> None:
+    """Make the root commit: the original, on `main`; repeating it gives the same commit."""
+    opened = parts.opened
+    source = await parts.library.text(opened.source_key)
+    trailers = [
+        ("Pike-Session", opened.session),
+        ("Pike-Attempt", ORIGINAL),
+        ("Pike-Strategy", opened.strategy),
+    ]
+    new = NewCommit(
+        branch=MAIN,
+        parents=(),
+        before="",
+        files={"candidate.py": source},
+        message=message_of(f"{ORIGINAL}: the original, {opened.task}", trailers),
+        author="pike",
+        at=parts.state.opened_at,
+    )
+    parts.root = await parts.lineages.commit(new)
+
+
+async def measure_original(parts: Parts, judging: Judging) -> f.Baseline | f.Finished | f.Paused:
+    """Return the fact that the original's verdict comes to; nothing is written."""
+    source = await parts.library.text(parts.opened.source_key) + AS_CANDIDATE
+    parts.live.evaluation(ORIGINAL, AGENT)
+    try:
+        ask = judging.ask_for(ORIGINAL, source)
+        result = await judging.result_of(ask, AGENT, record=False)
+    finally:
+        parts.live.evaluation_done(ORIGINAL)
+    kind = kind_of(result)
+    eager = result.get("eager_ms")
+    if kind is Kind.CORRECT and eager:
+        return _baseline(result, float(eager))
+    if kind is Kind.UNAVAILABLE and result.get("status") != UNFIT:
+        return f.Paused(f"the original could not be measured: {headline(result)}", "evaluator")
+    return f.Finished(f"the task does not fit: {headline(result)}", UNFIT)
+
+
+async def remeasure(parts: Parts, judging: Judging) -> None:
+    """Measure the fastest few again, one after the other; those done before are left."""
+    for attempt in ranked(parts.state)[:REMEASURED]:
+        if attempt.remeasured:
+            continue
+        await parts.gate.enter()
+        source = await parts.library.text(attempt.source_key)
+        parts.live.evaluation(attempt.id, AGENT)
+        try:
+            ask = judging.ask_for(attempt.id, source)
+            result = await judging.result_of(ask, AGENT, record=False)
+        finally:
+            parts.live.evaluation_done(attempt.id)
+        await parts.recorder.write(f.Remeasured(attempt.id, result))
+
+
+def _baseline(result: dict[str, Any], eager_ms: float) -> f.Baseline:
+    return f.Baseline(
+        verdict=result,
+        device=str(result.get("device") or ""),
+        device_name=str(result.get("device_name") or ""),
+        scope=str(result.get("scope") or "latency"),
+        eager_ms=eager_ms,
+        names=list(result.get("baseline_names") or ()),
+        classes=list(result.get("baseline_classes") or ()),
+        times_ms=list(result.get("baseline_times_ms") or ()),
+    )

@@ -1,0 +1,110 @@
+"""What may still be spent: reserve, then settle; settled + reserved never exceeds a limit.
+
+| limit | reserved | settled | at the limit |
+| --- | --- | --- | --- |
+| queries | 1 per proposal, 1 per fix | when it ends | nothing new; open trajectories close `budget` |
+| dollars | an upper estimate per query | usage at price | wait while a reservation may come back, else stop |
+| hours | – | running time without pauses | no new call; 15 minutes for calls in flight |
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sessions.model import State
+
+GRACE_S = 15 * 60
+"""For calls in flight when the hours are over."""
+UNLIMITED = 1_000_000_000
+_CENT_DUST = 1e-9
+
+
+class Room(StrEnum):
+    """Whether one more query may be sent."""
+
+    YES = "yes"
+    WAIT = "wait"
+    """A reservation may come back."""
+    QUERIES = "queries"
+    COST = "cost"
+    HOURS = "hours"
+
+
+def queries_left(state: State) -> int:
+    """Return limit − settled − reserved."""
+    limit = state.limits.get("queries")
+    if limit is None:
+        return UNLIMITED
+    return max(0, int(limit) - state.spending.queries - state.spending.queries_reserved)
+
+
+def room(state: State, now: float, *, reserved: bool, estimate_usd: float | None) -> Room:
+    """Return whether a query may be sent.
+
+    `reserved`: its query was reserved when it was proposed. `estimate_usd`: None if its price is unknown, which
+    a dollar limit does not allow.
+    """
+    if hours_over(state, now):
+        return Room.HOURS
+    if not reserved and queries_left(state) < 1:
+        return Room.QUERIES
+    return _dollars(state, estimate_usd)
+
+
+def _dollars(state: State, estimate_usd: float | None) -> Room:
+    limit = state.limits.get("cost_usd")
+    if limit is None:
+        return Room.YES
+    if estimate_usd is None:
+        return Room.COST
+    spending = state.spending
+    if spending.cost_usd + spending.cost_reserved_usd + estimate_usd <= float(limit) + _CENT_DUST:
+        return Room.YES
+    return Room.WAIT if spending.cost_reserved_usd > 0 else Room.COST
+
+
+def running_s(state: State, now: float) -> float:
+    """Return how long the search has run, without pauses."""
+    stretch = now - state.running_since if state.running_since is not None else 0.0
+    return state.spending.running_s + max(0.0, stretch)
+
+
+def hours_over(state: State, now: float) -> bool:
+    """Return whether the hours are used up."""
+    limit = state.limits.get("hours")
+    return limit is not None and running_s(state, now) >= float(limit) * 3600
+
+
+def grace_over(state: State, now: float) -> bool:
+    """Return whether even calls in flight have had their time."""
+    limit = state.limits.get("hours")
+    return limit is not None and running_s(state, now) >= float(limit) * 3600 + GRACE_S
+
+
+def below_spent(state: State, limits: dict[str, float | int | None], now: float) -> str:
+    """Return why new limits cannot hold, or an empty text: each must cover what is settled and reserved."""
+    spending = state.spending
+    spent = {
+        "queries": float(spending.queries + spending.queries_reserved),
+        "cost_usd": spending.cost_usd + spending.cost_reserved_usd,
+        "hours": running_s(state, now) / 3600,
+    }
+    for name, limit in limits.items():
+        if name in spent and limit is not None and float(limit) < spent[name]:
+            return f"{name} {limit:g} is below the {spent[name]:g} already spent and reserved"
+    return ""
+
+
+def projected_usd(state: State) -> float | None:
+    """Return what the whole search will cost: mean of each role's last 30 queries × queries left; None if unknown."""
+    if state.limits.get("queries") is None or state.spending.unpriced:
+        return None
+    costs = [
+        q.cost_usd for q in list(state.queries.values())[-30:] if q.end and q.cost_usd is not None
+    ]
+    if not costs:
+        return None
+    left = queries_left(state) + state.spending.queries_reserved
+    return state.spending.cost_usd + left * sum(costs) / len(costs)

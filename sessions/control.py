@@ -1,0 +1,122 @@
+"""Carries out what people ask of a running engine: pause, resume, stop, and the steers."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions import facts as f
+from sessions.recorder import Entry
+from sessions.states import SessionState
+from sessions.steering import steered
+from sessions.storage import put_ballast
+
+if TYPE_CHECKING:
+    from sessions.engine import Engine
+    from sessions.journal import Command
+    from sessions.model import State
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The engine is to end."""
+
+    author: str
+    now: bool
+
+    @property
+    def cause(self) -> str:
+        """What the fact says."""
+        return f"stopped by {self.author}" + (", calls in flight lost" if self.now else "")
+
+
+async def obey(engine: Engine, command: Command) -> None:
+    """Carry out one command, once."""
+    match command.act:
+        case "pause":
+            await _pause(engine, command)
+        case "resume":
+            await _resume(engine, command)
+        case "stop":
+            await _stop(engine, command)
+        case _:
+            await _steer(engine, command)
+
+
+async def leave(engine: Engine) -> None:
+    """Leave the journal so that lists are right and the folder can be copied."""
+    parts = engine.parts
+    parts.live.agents.clear()
+    parts.live.evaluations.clear()
+    parts.live.wait_for("")
+    try:
+        await parts.recorder.summarise()
+        await parts.recorder.show(parts.clock.now(), parts.live.row())
+        await parts.recorder.journal.checkpoint()
+    except sqlite3.Error as error:
+        log.warning("leaving: %s", error)
+
+
+async def _pause(engine: Engine, command: Command) -> None:
+    now = bool(command.args.get("now"))
+    fact = f.Paused(f"paused by {command.author}", "asked", command.author, now)
+    engine.parts.gate.close()
+    await _take(engine, command, fact, when=SessionState.RUNNING)
+    if now:
+        engine.cancel_evaluations()
+
+
+async def _resume(engine: Engine, command: Command) -> None:
+    fact = f.Resumed(f"resumed by {command.author}", command.author)
+    was = engine.state.state
+    engine.stop = None
+    await _take(engine, command, None if was is SessionState.RUNNING else fact)
+    try:
+        put_ballast(engine.parts.folder.ballast)
+    except OSError as error:
+        log.warning("no room is held back for a full disk: %s", error)
+    engine.go_on()
+
+
+async def _stop(engine: Engine, command: Command) -> None:
+    engine.stop = Stop(command.author, bool(command.args.get("now")))
+    engine.parts.gate.close()
+    fact = f.Paused(f"stopping, asked by {command.author}", "asked", command.author)
+    await _take(engine, command, fact, when=SessionState.RUNNING)
+
+
+async def _steer(engine: Engine, command: Command) -> None:
+    now = engine.parts.clock.now()
+    applied = False
+
+    def decide(state: State) -> Entry:
+        nonlocal applied
+        unpriced = state.spending.unpriced > 0 or any(
+            query.reserved_usd is None for query in state.queries.values()
+        )
+        fact = steered(state, command, now, unpriced=unpriced)
+        applied = fact.applied
+        return Entry((fact,), taken=(command.id,))
+
+    await engine.parts.recorder.decide(decide)
+    if applied:
+        engine.steered()
+
+
+async def _take(
+    engine: Engine,
+    command: Command,
+    fact: f.Paused | f.Resumed | None,
+    when: SessionState | None = None,
+) -> None:
+    """Take a command, with its fact if there is something to change."""
+
+    def decide(state: State) -> Entry:
+        says = fact is not None and (when is None or state.state is when)
+        return Entry((fact,) if fact is not None and says else (), taken=(command.id,))
+
+    await engine.parts.recorder.decide(decide)

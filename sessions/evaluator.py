@@ -1,0 +1,80 @@
+"""The evaluator as the engine sees it: candidate in, verdict out.
+
+```
+start(Ask) ─▶ Job ─▶ wait(job, on_stage) ─▶ the verdict as JSON
+                     cancel(job)
+```
+`McpEvaluator` (mcp_client.py) reaches the real one over MCP; tests bring a scripted one behind the same protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+OnStage = Callable[[str, str], None]
+"""Called with the evaluator's stage and a detail, as they change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One candidate for the evaluator."""
+
+    task: str
+    """`SUITE/NAME`."""
+    source: str
+    device: str
+    """`auto`, `cpu`, `cuda:0`."""
+    precision: str
+    tolerance: str
+    attempt: str
+    """The session's name for it, echoed in the verdict."""
+    beat: float | None = None
+    """`speedup_lo_ratio` of the best: what goes beyond is worth confirming."""
+
+
+class Evaluator(Protocol):
+    """An endpoint."""
+
+    @property
+    def endpoint(self) -> str:
+        """A name that changes when the jobs it knows are gone."""
+        ...
+
+    @property
+    def places(self) -> int:
+        """How many candidates it takes at once."""
+        ...
+
+    async def start(self, ask: Ask) -> str:
+        """Hand a candidate over; return the job's id.
+
+        Raises:
+            EvaluatorAbsent: none can be reached.
+            EvaluatorLost: it died.
+            EvaluatorRefused: the caller's mistake.
+        """
+        ...
+
+    async def wait(self, job: str, on_stage: OnStage) -> dict[str, Any]:
+        """Return the verdict: fields of `mcp_server.contract.EngineResult` without nulls.
+
+        Raises:
+            EvaluatorLost: it died with the job.
+            JobUnknown: it does not know the job.
+        """
+        ...
+
+    async def cancel(self, job: str) -> None:
+        """End a job; nothing happens if it is over."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of the endpoint."""
+        ...
+
+
+def lost(cause: str) -> dict[str, Any]:
+    """Return the verdict on an evaluation whose evaluator died: held against nobody."""
+    return {"status": "infra_error", "code": "worker_lost", "cause": cause, "ok": False}

@@ -1,0 +1,270 @@
+"""One attempt through the evaluator: a place, at most three turns, the verdict, its commit."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from sessions import facts as f
+from sessions.agent_tools import calls_of
+from sessions.best import best
+from sessions.errors import EvaluatorAbsent, EvaluatorError, EvaluatorRefused
+from sessions.evaluator import Ask, lost
+from sessions.lineage import NewCommit, message_of, subject_of
+from sessions.model import ORIGINAL
+from sessions.verdicts import kind_of, repeatable, runtime_ms
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from sessions.evaluator import OnStage
+    from sessions.model import AttemptRecord, State
+    from sessions.parts import Parts
+
+log = logging.getLogger(__name__)
+
+TURNS = 3
+"""Evaluations of one attempt that the evaluator itself may fail."""
+ABSENT_S = 5.0
+"""Between two looks for an evaluator."""
+
+
+class Judging:
+    """Gets verdicts for attempts, and keeps them."""
+
+    def __init__(self, parts: Parts) -> None:
+        """Share the engine's parts."""
+        self._parts = parts
+
+    async def evaluate(self, candidate: str, agent: str) -> None:
+        """Write an attempt's verdict; `pause --now` ends this without one."""
+        task = asyncio.create_task(self._evaluate(candidate, agent))
+        self._parts.evaluations.add(task)
+        try:
+            await asyncio.wait([task])
+        finally:
+            self._parts.evaluations.discard(task)
+            if not task.done():
+                task.cancel()
+                await asyncio.wait([task])
+        if not task.cancelled():
+            task.result()
+
+    async def result_of(self, ask: Ask, agent: str, *, record: bool) -> dict[str, Any]:
+        """Return the evaluator's answer, after at most three turns. `record`: write each turn."""
+        attempt = self._parts.state.attempts.get(ask.attempt)
+        turn = max(1, attempt.turns if attempt and record else 1)
+        while True:
+            result = await self._turn(ask, agent, turn, record=record)
+            if not repeatable(result) or turn >= TURNS:
+                return self._parts.redactor.data(result)
+            turn += 1
+
+    def ask_for(self, name: str, source: str) -> Ask:
+        """Return what the evaluator is asked about a source."""
+        opened, found = self._parts.opened, best(self._parts.state)
+        return Ask(
+            task=opened.task,
+            source=source,
+            device=opened.device,
+            precision=opened.precision,
+            tolerance=opened.tolerance,
+            attempt=name,
+            beat=found.verdict.get("speedup_lo_ratio") if found else None,
+        )
+
+    async def commit(self, candidate: str) -> None:
+        """Make an attempt's commit, which holds its verdict, and write its hash."""
+        attempt = self._parts.state.attempts[candidate]
+        commit = await self._parts.lineages.commit(await self._new_commit(attempt))
+        branch = self._parts.state.lineages[attempt.lineage].branch
+        await self._parts.recorder.write(f.Committed(candidate, commit, branch))
+
+    async def _evaluate(self, candidate: str, agent: str) -> None:
+        attempt = self._parts.state.attempts[candidate]
+        earlier = _same_source(self._parts.state, attempt)
+        if earlier is not None:
+            await self._verdict(attempt, earlier.verdict, reused=earlier.id)
+            return
+        source = await self._parts.library.text(attempt.source_key)
+        async with self._place(candidate, agent):
+            result = await self.result_of(self.ask_for(candidate, source), agent, record=True)
+        calls = calls_of(candidate, agent, result)
+        await self._verdict(attempt, result, calls=calls)
+
+    async def _turn(self, ask: Ask, agent: str, turn: int, *, record: bool) -> dict[str, Any]:
+        evaluator, name = self._parts.evaluator, ask.attempt
+        job = ""
+        try:
+            job = await self._start(ask)
+            if record:
+                sent = f.EvaluationSent(
+                    name, agent, "evaluate_kernel", evaluator.endpoint, job, turn
+                )
+                await self._parts.recorder.write(sent)
+            return await evaluator.wait(job, self._stages(name))
+        except asyncio.CancelledError:
+            if job:
+                await evaluator.cancel(job)
+            raise
+        except EvaluatorRefused as error:
+            return {
+                "status": "infra_error",
+                "code": "sandbox_failed",
+                "cause": str(error),
+                "ok": False,
+            }
+        except EvaluatorError as error:
+            return lost(str(error))
+
+    async def _start(self, ask: Ask) -> str:
+        """Hand the candidate over, waiting for an evaluator if there is none."""
+        parts = self._parts
+        while True:
+            try:
+                job = await parts.evaluator.start(ask)
+            except EvaluatorAbsent as error:
+                log.warning("no evaluator: %s", error)
+                parts.live.wait_for("no evaluator here")
+                with parts.gate.waiting():
+                    await parts.clock.sleep(ABSENT_S)
+                await parts.gate.enter()
+            else:
+                parts.live.wait_for("")
+                return job
+
+    def _stages(self, name: str) -> OnStage:
+        return lambda stage, detail: self._parts.live.stage(name, stage, detail)
+
+    @asynccontextmanager
+    async def _place(self, candidate: str, agent: str) -> AsyncGenerator[None]:
+        """Hold a place in the evaluator."""
+        parts = self._parts
+        parts.live.queue(1)
+        try:
+            with parts.gate.waiting():
+                await parts.bench.acquire()
+        finally:
+            parts.live.queue(-1)
+        try:
+            await parts.gate.enter()
+            parts.live.evaluation(candidate, agent)
+            yield
+        finally:
+            parts.live.evaluation_done(candidate)
+            parts.bench.release()
+
+    async def _verdict(
+        self,
+        attempt: AttemptRecord,
+        result: dict[str, Any],
+        *,
+        calls: list[f.ToolCalled] | None = None,
+        reused: str = "",
+    ) -> None:
+        baseline = self._parts.state.baseline
+        eager = baseline.eager_ms if baseline else None
+        verdict = f.VerdictReached(
+            candidate=attempt.id,
+            kind=kind_of(result).value,
+            runtime_ms=runtime_ms(result, eager),
+            verdict=result,
+            reused=reused,
+        )
+        await self._parts.recorder.write(*(calls or []), verdict)
+
+    async def _new_commit(self, attempt: AttemptRecord) -> NewCommit:
+        state = self._parts.state
+        line = state.lineages[attempt.lineage]
+        place = line.attempts.index(attempt.id)
+        proposal = state.trajectories[attempt.proposal].proposal
+        parents = [attempt.parent, *(i for i in proposal.inspirations if attempt.step == 0)]
+        return NewCommit(
+            branch=line.branch,
+            parents=tuple(self._commit_of(name) for name in dict.fromkeys(parents)),
+            before=state.attempts[line.attempts[place - 1]].commit if place else "",
+            files=await self._files(attempt),
+            message=message_of(_subject(attempt), _trailers(state, attempt)),
+            author=attempt.author,
+            at=attempt.verdict_at or attempt.at,
+        )
+
+    def _commit_of(self, name: str) -> str:
+        return self._parts.root if name == ORIGINAL else self._parts.state.attempts[name].commit
+
+    async def _files(self, attempt: AttemptRecord) -> dict[str, str]:
+        library = self._parts.library
+        files = {
+            "candidate.py": await library.text(attempt.source_key),
+            "verdict.json": verdict_json(attempt),
+        }
+        query = self._parts.state.queries.get(attempt.query)
+        if query is not None:
+            files["prompt.md"] = await library.text(query.prompt_key)
+            files["reply.md"] = await library.text(query.reply_key)
+        return files
+
+
+def verdict_json(attempt: AttemptRecord) -> str:
+    """Return the file `verdict.json` of an attempt's commit."""
+    held = {
+        "attempt": attempt.id,
+        "kind": attempt.kind,
+        "runtime_ms": attempt.runtime_ms,
+        "reused": attempt.reused,
+        "verdict": attempt.verdict,
+    }
+    return json.dumps(held, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _subject(attempt: AttemptRecord) -> str:
+    return subject_of(f"{attempt.id}: {attempt.change or attempt.kind}")
+
+
+def _trailers(state: State, attempt: AttemptRecord) -> list[tuple[str, str]]:
+    opened, query = state.opened, state.queries.get(attempt.query)
+    phase = state.trajectories[attempt.proposal].proposal.meta.get("phase")
+    assert opened is not None
+    return [
+        ("Pike-Session", opened.session),
+        ("Pike-Attempt", attempt.id),
+        ("Pike-Lineage", attempt.lineage),
+        ("Pike-Strategy", opened.strategy),
+        ("Pike-Phase", "" if phase is None else str(phase)),
+        ("Pike-Agent", query.agent if query else attempt.author),
+        ("Pike-Model", query.model if query else ""),
+        ("Pike-Verdict", _words(attempt)),
+        ("Pike-Speedup", _speedup(attempt)),
+        *(("Pike-Guide", _guide(state, steer)) for steer in (query.steers if query else [])),
+    ]
+
+
+def _words(attempt: AttemptRecord) -> str:
+    code = attempt.verdict.get("code")
+    status = str(attempt.verdict.get("status") or attempt.kind)
+    return f"{status}/{code}" if code else status
+
+
+def _speedup(attempt: AttemptRecord) -> str:
+    if attempt.speedup is None:
+        return ""
+    low, high = (attempt.verdict.get(f"speedup_{end}_ratio") for end in ("lo", "hi"))
+    interval = f" [{low:.3f}, {high:.3f}]" if low is not None and high is not None else ""
+    over = attempt.verdict.get("baseline")
+    return f"{attempt.speedup:.3f}x{interval}" + (f" over {over}" if over else "")
+
+
+def _guide(state: State, steer: str) -> str:
+    return f"{steer} {state.steers[steer].args.get('text', '')}"
+
+
+def _same_source(state: State, attempt: AttemptRecord) -> AttemptRecord | None:
+    """Return an earlier attempt with this source, whose verdict holds for it too."""
+    for name in state.by_source.get(attempt.source_key, ()):
+        found = state.attempts[name]
+        if name != attempt.id and found.kind and found.kind != "unavailable" and not found.reused:
+            return found
+    return None

@@ -1,0 +1,118 @@
+"""What changes all the time: agents, evaluations, streamed text. Overwritten in the journal, never folded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sessions.clock import Clock
+
+STREAM_BYTES = 65_536
+"""Of streamed text, its end."""
+
+
+@dataclass(slots=True)
+class AgentLine:
+    """What one agent does now."""
+
+    name: str
+    doing: str
+    target: str
+    since: float
+    note: str = ""
+
+
+@dataclass(slots=True)
+class EvaluationLine:
+    """What the evaluator does for one candidate now."""
+
+    candidate: str
+    agent: str
+    since: float
+    stage: str = ""
+    detail: str = ""
+
+
+@dataclass(slots=True)
+class Live:
+    """The live row, in memory."""
+
+    clock: Clock
+    agents: dict[str, AgentLine] = field(default_factory=dict[str, AgentLine])
+    evaluations: dict[str, EvaluationLine] = field(default_factory=dict[str, EvaluationLine])
+    waiting: int = 0
+    """Candidates waiting for a place in the evaluator."""
+    waits_for: str = ""
+    """Something outside: `no answer yet`, `no evaluator here`."""
+    gpu: dict[str, Any] | None = None
+    stream_agent: str = ""
+    stream_text: str = ""
+    dirty: bool = True
+
+    def agent(self, name: str, doing: str, target: str) -> None:
+        """Say what an agent begins."""
+        self.agents[name] = AgentLine(name, doing, target, self.clock.now())
+        self.dirty = True
+
+    def note(self, name: str, text: str) -> None:
+        """Add to an agent's line: `waiting 20 s (rate limit)`."""
+        if name in self.agents:
+            self.agents[name].note = text
+            self.dirty = True
+
+    def agent_done(self, name: str) -> None:
+        """Take an agent's line away."""
+        self.dirty = self.agents.pop(name, None) is not None or self.dirty
+
+    def stream(self, agent: str, text: str) -> None:
+        """Show an answer as it arrives."""
+        self.stream_agent, self.stream_text = agent, text
+        self.dirty = True
+
+    def evaluation(self, candidate: str, agent: str) -> None:
+        """Say that an evaluation begins."""
+        self.evaluations[candidate] = EvaluationLine(candidate, agent, self.clock.now())
+        self.dirty = True
+
+    def stage(self, candidate: str, stage: str, detail: str = "") -> None:
+        """Say how far an evaluation is."""
+        if candidate in self.evaluations:
+            line = self.evaluations[candidate]
+            line.stage, line.detail = stage, detail
+            self.dirty = True
+
+    def evaluation_done(self, candidate: str) -> None:
+        """Take an evaluation's line away."""
+        self.dirty = self.evaluations.pop(candidate, None) is not None or self.dirty
+
+    def queue(self, change: int) -> None:
+        """Count who waits for the evaluator."""
+        self.waiting += change
+        self.dirty = True
+
+    def wait_for(self, what: str) -> None:
+        """Say what outside is awaited; empty: nothing."""
+        self.dirty = self.dirty or what != self.waits_for
+        self.waits_for = what
+
+    def row(self) -> dict[str, Any]:
+        """Return the row as JSON."""
+        return {
+            "agents": [_line(line) for line in self.agents.values()],
+            "evaluations": [_line(line) for line in self.evaluations.values()],
+            "waiting": self.waiting,
+            "waits_for": self.waits_for,
+            "gpu": self.gpu,
+            "stream": {"agent": self.stream_agent, "text": _tail(self.stream_text)},
+            "heartbeat": self.clock.now(),
+        }
+
+
+def _line(line: AgentLine | EvaluationLine) -> dict[str, Any]:
+    return {name: getattr(line, name) for name in line.__slots__}
+
+
+def _tail(text: str) -> str:
+    data = text.encode("utf-8", "replace")
+    return text if len(data) <= STREAM_BYTES else data[-STREAM_BYTES:].decode("utf-8", "ignore")

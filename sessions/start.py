@@ -1,0 +1,149 @@
+"""A new session: its folder and its first fact, written before any engine starts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from sessions import folder as folders
+from sessions.errors import FolderUnusable, StartRefused
+from sessions.facts import JOURNAL_VERSION, Fact, Opened, encode
+from sessions.fold import fold
+from sessions.journal import BUSY_MS, key_of, schema
+from sessions.storage import storage_of
+from sessions.summary import summarise
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sessions.folder import SessionFolder
+
+
+@dataclass(frozen=True, slots=True)
+class NewSession:
+    """All that is decided when a session starts."""
+
+    task: str
+    """`SUITE/NAME`."""
+    source: str
+    """The task file's text."""
+    strategy: str
+    strategy_version: int
+    settings: dict[str, Any]
+    """The strategy's, complete."""
+    models: dict[str, str]
+    """Role (`ideas`, `improve`, `fix`) to model name; a cascade is comma-separated."""
+    limits: dict[str, float | int | None]
+    """`queries`, `cost_usd`, `hours`."""
+    template_hash: str
+    product_version: str
+    name: str = ""
+    """Empty: the task's stem and a counter."""
+    seed: int = 0
+    device: str = "auto"
+    precision: str = "fp32"
+    tolerance: str = "budget"
+    sandbox: str = "best-effort"
+    python: str = ""
+    places: int = 10
+    instructions: str = ""
+    notify: str = ""
+    origin: str = ""
+    """`--from`, as given."""
+    origin_source: str = ""
+    """Its text."""
+    labels: dict[str, str] = field(default_factory=dict[str, str])
+    """Model name to what a person should read."""
+
+
+def create_session(request: NewSession, under: Path | None = None) -> SessionFolder:
+    """Write the folder and the `opened` fact.
+
+    Raises:
+        StartRefused: a budget of nothing, or no place to work in.
+        NameTaken, FolderUnusable: the folder cannot be made.
+    """
+    _check(request)
+    under = under if under is not None else folders.sessions_root()
+    made = folders.create(under, name=request.name, stem=request.task)
+    try:
+        _write_task(made, request)
+        _write_journal(made, request)
+    except (OSError, sqlite3.Error) as error:
+        why = error if isinstance(error, OSError) else OSError(str(error))
+        raise FolderUnusable(folders.unusable(made.path, why)) from error
+    return made
+
+
+def _check(request: NewSession) -> None:
+    for name, limit in request.limits.items():
+        if limit is not None and limit <= 0:
+            raise StartRefused(
+                f"a budget of {limit:g} {name} leaves nothing to search with; raise it or leave it out"
+            )
+    if request.places < 1:
+        raise StartRefused("places must be at least 1")
+
+
+def _write_task(made: SessionFolder, request: NewSession) -> None:
+    name = request.task.rsplit("/", 1)[-1].removesuffix(".py")
+    (made.task / f"{name}.py").write_text(request.source, encoding="utf-8", errors="surrogatepass")
+
+
+def _write_journal(made: SessionFolder, request: NewSession) -> None:
+    opened = _opened(made.name, request)
+    fact = Fact(1, time.time(), opened)
+    wal = not storage_of(made.path).network
+    db = sqlite3.connect(made.journal, isolation_level=None)
+    try:
+        db.execute(f"PRAGMA busy_timeout={BUSY_MS}")
+        db.execute(f"PRAGMA journal_mode={'WAL' if wal else 'DELETE'}")
+        db.execute("PRAGMA synchronous=FULL")
+        db.executescript(schema())
+        db.execute("BEGIN IMMEDIATE")
+        db.execute("INSERT INTO meta VALUES ('version', ?)", (str(JOURNAL_VERSION),))
+        for text in filter(None, (request.source, request.origin_source)):
+            body = text.encode("utf-8", "surrogatepass")
+            db.execute("INSERT OR IGNORE INTO texts VALUES (?, ?)", (key_of(text), body))
+        row = (fact.seq, fact.at, opened.KIND, json.dumps(encode(opened)))
+        db.execute("INSERT INTO facts VALUES (?, ?, ?, ?)", row)
+        summary = json.dumps(summarise(fold([fact])))
+        db.execute("INSERT INTO summary VALUES (1, ?)", (summary,))
+        db.execute("COMMIT")
+    finally:
+        db.close()
+
+
+def _opened(name: str, request: NewSession) -> Opened:
+    sha = hashlib.sha256(request.source.encode("utf-8", "surrogatepass")).hexdigest()
+    return replace(
+        Opened(
+            session=name,
+            task=request.task,
+            task_sha256=sha,
+            source_key=key_of(request.source),
+            strategy=request.strategy,
+            strategy_version=request.strategy_version,
+            settings=dict(request.settings),
+            seed=request.seed,
+            models=dict(request.models),
+            limits=dict(request.limits),
+            device=request.device,
+            precision=request.precision,
+            tolerance=request.tolerance,
+            sandbox=request.sandbox,
+            python=request.python,
+            places=request.places,
+            template_hash=request.template_hash,
+            product_version=request.product_version,
+            instructions=request.instructions,
+            notify=request.notify,
+            origin=request.origin,
+        ),
+        origin_key=key_of(request.origin_source) if request.origin_source else "",
+        labels=dict(request.labels),
+    )

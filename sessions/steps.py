@@ -1,0 +1,200 @@
+"""What a trajectory does next: a pure function of the folded facts.
+
+Because nothing else remembers, a search resumed after a kill goes on exactly where its facts end.
+
+```
+Reserve ─▶ Ask ─▶ Read ─▶ Evaluate ─▶ Commit ─▶ Reserve (a fix) … ─▶ Close
+```
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, assert_never
+
+from sessions.verdicts import verdict_of
+from strategies import fixing
+from strategies.protocol import Attempt, Candidate, Fix, PromptRole, Reason, Role
+
+if TYPE_CHECKING:
+    from sessions.model import AttemptRecord, QueryRecord, State, TrajectoryRecord
+    from strategies.protocol import Verdict
+
+UNANSWERED = "No answer arrived. Answer the request above."
+"""What an `again` prompt says after a query that failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reserve:
+    """Reserve the next query: step, template, model."""
+
+    step: int
+    role: PromptRole
+    model: str
+    """A configured role, or a model of the cascade."""
+    fault: str = ""
+    again_of: PromptRole | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Send a reserved query."""
+
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Take the candidate, or the ideas, out of an answer."""
+
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class Submit:
+    """Make the attempt that a person handed in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluate:
+    """Get an attempt's verdict."""
+
+    candidate: str
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """Keep an attempt and its verdict in git."""
+
+    candidate: str
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """Close the trajectory."""
+
+    reason: Reason
+    works: str = ""
+
+
+Step = Reserve | Ask | Read | Submit | Evaluate | Commit | End
+
+
+def next_step(state: State, record: TrajectoryRecord, rules: fixing.FixRules) -> Step:
+    """Return what an open trajectory does next."""
+    attempt = _newest(state, record)
+    if attempt is not None and not attempt.kind:
+        return Evaluate(attempt.id)
+    if attempt is not None and not attempt.commit:
+        return Commit(attempt.id)
+    query = state.queries[record.queries[-1]] if record.queries else None
+    if query is not None and not query.end:
+        return Ask(query.id)
+    if below_ban(state, record):
+        return End(Reason.CANCELLED)
+    if query is not None and _unread(state, record, query):
+        return Read(query.id)
+    if record.proposal.role in (Role.SUBMIT, Role.PLAIN):
+        return _after_submission(attempt)
+    return _after(state, record, rules, attempt)
+
+
+def is_call(step: Step) -> bool:
+    """Return whether a step starts something that a pause holds back."""
+    return isinstance(step, Reserve | Evaluate | Submit)
+
+
+def opening(role: Role) -> PromptRole:
+    """Return the template of a proposal's first query."""
+    match role:
+        case Role.IDEAS:
+            return PromptRole.IDEAS
+        case Role.START:
+            return PromptRole.START
+        case Role.IMPROVE:
+            return PromptRole.IMPROVE
+        case Role.CROSS:
+            return PromptRole.CROSS
+        case Role.SUBMIT | Role.PLAIN:
+            raise ValueError(f"a proposal of role {role} asks no model")
+        case _:
+            assert_never(role)
+
+
+def history(state: State, record: TrajectoryRecord) -> list[fixing.Step]:
+    """Return the steps taken, as the fix policy reads them; sources are left out."""
+    steps: list[fixing.Step] = []
+    for name in record.queries:
+        query = state.queries[name]
+        made = _attempt_of(state, record, query)
+        if made is not None:
+            steps.append(Attempt(_bare(made), query.step, _verdict(state, made)))
+        elif query.unusable:
+            steps.append(fixing.Unusable(query.cause))
+        elif query.end == "failed" and query.counts:
+            steps.append(fixing.Unusable(UNANSWERED))
+    return steps
+
+
+def attempts_of(state: State, record: TrajectoryRecord) -> list[AttemptRecord]:
+    """Return a trajectory's attempts, oldest first."""
+    return [state.attempts[name] for name in record.attempts]
+
+
+def below_ban(state: State, record: TrajectoryRecord) -> bool:
+    """Return whether a ban cancels the trajectory."""
+    named = {record.proposal.parent, *record.proposal.inspirations, *record.attempts}
+    return not named.isdisjoint(state.banned)
+
+
+def _after(
+    state: State,
+    record: TrajectoryRecord,
+    rules: fixing.FixRules,
+    attempt: AttemptRecord | None,
+) -> Step:
+    steps = history(state, record)
+    first = opening(record.proposal.role)
+    if not steps:
+        model = "ideas" if first is PromptRole.IDEAS else fixing.IMPROVE_MODEL
+        return Reserve(0, first, model)
+    if first is PromptRole.IDEAS:
+        return End(Reason.GAVE_UP)
+    decision = fixing.after(steps, rules)
+    if not isinstance(decision, Fix):
+        works = attempt.id if attempt and decision.reason is Reason.WORKS else ""
+        return End(decision.reason, works)
+    last = steps[-1]
+    fault = last.fault if isinstance(last, fixing.Unusable) else ""
+    again_of = fixing.asked(steps, first) if decision.role is PromptRole.AGAIN else None
+    return Reserve(len(steps), decision.role, decision.model, fault, again_of)
+
+
+def _after_submission(attempt: AttemptRecord | None) -> Step:
+    if attempt is None:
+        return Submit()
+    if attempt.correct:
+        return End(Reason.WORKS, attempt.id)
+    return End(Reason.LOST if attempt.kind == "unavailable" else Reason.GAVE_UP)
+
+
+def _newest(state: State, record: TrajectoryRecord) -> AttemptRecord | None:
+    return state.attempts[record.attempts[-1]] if record.attempts else None
+
+
+def _unread(state: State, record: TrajectoryRecord, query: QueryRecord) -> bool:
+    return query.end == "done" and not query.unusable and _attempt_of(state, record, query) is None
+
+
+def _attempt_of(state: State, record: TrajectoryRecord, query: QueryRecord) -> AttemptRecord | None:
+    found = (state.attempts[name] for name in record.attempts)
+    return next((attempt for attempt in found if attempt.query == query.id), None)
+
+
+def _bare(attempt: AttemptRecord) -> Candidate:
+    return Candidate(attempt.id, attempt.parent, "", attempt.runtime_ms)
+
+
+def _verdict(state: State, attempt: AttemptRecord) -> Verdict:
+    eager = state.baseline.eager_ms if state.baseline else None
+    return verdict_of(attempt.verdict, eager)
