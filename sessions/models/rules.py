@@ -98,6 +98,7 @@ _PRODUCTS = re.compile(
 )
 _CONVOLUTIONS = re.compile(r"Conv(Transpose)?[23]d|conv(_transpose)?[23]d")
 _FIXED_DTYPE = re.compile(r"half|float16|bfloat16|float64|double|complex\w*|autocast|quantize\w*")
+_STORING = re.compile(r"(index_(add|copy|put)|scatter\w*|masked_scatter|copy|baddbmm|addmm)_")
 _NEEDS_VALUES = re.compile(
     r"item|tolist|numpy|cpu|nonzero|unique\w*|masked_select|bincount|multinomial|rand\w*|normal_?|uniform_?"
     r"|bernoulli_?|manual_seed"
@@ -151,7 +152,7 @@ def _fits(rule: Rule, file: _File, context: Context) -> bool:
             return _has_compiler(context) and "compile" not in file.used
         case Rule.BF16 | Rule.FP16:
             allowed = context.precision == "half" and not _any(_FIXED_DTYPE, file.used)
-            return allowed and _has_products(file)
+            return allowed and _has_products(file) and not _writes_into_tensors(file)
         case Rule.TF32:
             return context.precision in ("tf32", "half") and _has_products(file)
         case Rule.FUSED_ATTENTION:
@@ -174,6 +175,16 @@ def _has_compiler(context: Context) -> bool:
 def _has_products(file: _File) -> bool:
     product = any(isinstance(node, ast.MatMult) for node in ast.walk(file.tree))
     return product or _any(_PRODUCTS, file.used)
+
+
+def _writes_into_tensors(file: _File) -> bool:
+    """Tell whether a forward pass may store a half-precision value in a float32 tensor."""
+    stores = any(
+        isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+        for function in _functions(file.tree)
+        for node in ast.walk(function)
+    )
+    return stores or _any(_STORING, file.running)
 
 
 def _running(tree: ast.Module) -> ast.Module:
