@@ -7,7 +7,7 @@ import torch
 import torch.nn as nn
 
 def get_inputs():
-    return [torch.zeros(1024, 2048)]
+    return [torch.zeros(512, 2048)]
 
 
 def get_init_inputs():
