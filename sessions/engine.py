@@ -351,7 +351,7 @@ class Engine:
 async def _let_go(thing: Evaluator | LanguageModel) -> None:
     try:
         await thing.close()
-    except Exception as error:  # the engine's step: what is over must not spoil how it ended
+    except Exception as error:  # noqa: BLE001 - the engine's step: what is over must not spoil how it ended
         log.warning("closing %s: %s", type(thing).__name__, error)
 
 

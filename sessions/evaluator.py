@@ -4,7 +4,7 @@
 start(Ask) ─▶ Job ─▶ wait(job, on_stage) ─▶ the verdict as JSON
                      cancel(job)
 ```
-`McpEvaluator` (mcp_client.py) reaches the real one over MCP; tests bring a scripted one behind the same protocol.
+`McpEvaluator` (mcp_evaluator.py) reaches the real one over MCP; tests bring a scripted one behind the same protocol.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ class Ask:
     tolerance: str
     attempt: str
     """The session's name for it, echoed in the verdict."""
+    task_sha256: str = ""
+    """Of the text the session began with: another evaluator may hold another."""
     beat: float | None = None
     """`speedup_lo_ratio` of the best: what goes beyond is worth confirming."""
 

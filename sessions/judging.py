@@ -73,6 +73,7 @@ class Judging:
             precision=opened.precision,
             tolerance=opened.tolerance,
             attempt=name,
+            task_sha256=opened.task_sha256,
             beat=found.verdict.get("speedup_lo_ratio") if found else None,
         )
 

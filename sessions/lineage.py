@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import BytesIO
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sessions.errors import LineageError
 
@@ -183,10 +183,9 @@ def _tree(repo: git.Repo, files: Mapping[str, str]) -> git.Tree:
 def _store(repo: git.Repo, kind: bytes, data: bytes) -> bytes:
     from gitdb.base import IStream
 
-    stored: bytes = repo.odb.store(  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-        IStream(kind, len(data), BytesIO(data))
-    ).binsha
-    return stored
+    database: Any = repo.odb  # gitdb has no types
+    stored = database.store(IStream(kind, len(data), BytesIO(data)))
+    return bytes(stored.binsha)
 
 
 def _bytes(text: str) -> bytes:

@@ -1,0 +1,245 @@
+"""The evaluator reached over MCP: a child of this process on stdio, or a server object in tests.
+
+One job per candidate: `evaluate_kernel` starts it, `wait_job` follows its stages, `cancel_job` ends it. A child that
+dies is started anew by the next call; what it held is lost, and the engine evaluates again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from pydantic import ValidationError
+
+from mcp_server.contract import EngineResult
+from sessions.errors import EvaluatorAbsent, EvaluatorLost, EvaluatorRefused, JobUnknown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mcp.server.mcpserver import MCPServer
+    from mcp.types import CallToolResult
+
+    from sessions.evaluator import Ask, OnStage
+
+log = logging.getLogger(__name__)
+
+WAIT_S = 20
+"""One `wait_job` call; the job outlives it."""
+CALL_TIMEOUT_S = 120.0
+OPEN_TIMEOUT_S = 60.0
+CLOSE_TIMEOUT_S = 10.0
+_PASSED = ("CUDA", "NVIDIA", "PIKE_HOME", "PYTHON", "VIRTUAL_ENV", "LANG", "LC_", "TMPDIR", "XDG_")
+"""Beginnings of the variables that the evaluator gets; no key is among them."""
+
+Target = Callable[[], Any]
+"""Makes what `mcp.Client` takes."""
+
+
+class McpEvaluator:
+    """One endpoint."""
+
+    def __init__(self, target: Target, *, places: int, name: str = "local") -> None:
+        """Reach what `target` makes: anything that `mcp.Client` takes, new for each connection."""
+        self.places = places
+        self._target = target
+        self._name = name
+        self._opened = 0
+        self._client: Client | None = None
+        self._keeper: asyncio.Task[None] | None = None
+        self._leave = asyncio.Event()
+        self._lock = asyncio.Lock()
+        self._known: set[str] = set()
+        """Tasks whose text was compared."""
+
+    @property
+    def endpoint(self) -> str:
+        """The endpoint's name and the number of its connection: jobs do not outlive it."""
+        return f"{self._name}-{os.getpid()}-{self._opened}"
+
+    async def start(self, ask: Ask) -> str:
+        """Hand a candidate over; return the job's id.
+
+        Raises:
+            EvaluatorAbsent, EvaluatorLost, EvaluatorRefused: as the protocol says.
+        """
+        await self._same_task(ask)
+        arguments: dict[str, Any] = {
+            "task_id": ask.task,
+            "source": ask.source,
+            "device": ask.device,
+            "precision": ask.precision,
+            "tolerance": ask.tolerance,
+            "attempt_id": ask.attempt,
+            "wait_s": 0,
+        }
+        if ask.beat is not None:
+            arguments["beat"] = ask.beat
+        found = _content(await self._call("evaluate_kernel", arguments))
+        return str(found.get("job_id") or "")
+
+    async def wait(self, job: str, on_stage: OnStage) -> dict[str, Any]:
+        """Return the verdict on a job, telling its stages on the way.
+
+        Raises:
+            EvaluatorLost: it died with the job, or gave the job up.
+            JobUnknown: it does not know the job.
+        """
+        while True:
+            called = await self._call("wait_job", {"job_id": job, "wait_s": WAIT_S}, on_stage)
+            found = _content(called, unknown=JobUnknown)
+            on_stage(str(found.get("stage") or ""), "")
+            match found.get("state"):
+                case "done":
+                    return _verdict(found)
+                case "cancelled" | "expired" as state:
+                    raise EvaluatorLost(f"the evaluator says that the job is {state}")
+                case _:
+                    continue
+
+    async def cancel(self, job: str) -> None:
+        """End a job; nothing happens if it is over, or the evaluator is."""
+        if self._client is not None:
+            with suppress(EvaluatorAbsent, EvaluatorLost, EvaluatorRefused):
+                await self._call("cancel_job", {"job_id": job})
+
+    async def task(self, task: str) -> dict[str, Any]:
+        """Return what the evaluator knows of a task.
+
+        Raises:
+            EvaluatorRefused: it knows no such task.
+        """
+        return _content(await self._call("get_task", {"task_id": task}))
+
+    async def close(self) -> None:
+        """Close the connection, which ends a child."""
+        async with self._lock:
+            await self._drop()
+
+    async def _same_task(self, ask: Ask) -> None:
+        """Refuse an evaluator that holds another text under the task's name."""
+        if ask.task in self._known or not ask.task_sha256:
+            return
+        found = (await self.task(ask.task)).get("task_sha256")
+        if found and found != ask.task_sha256:
+            raise EvaluatorRefused(
+                f"the evaluator holds another text of {ask.task} than this session: its task file has changed since"
+            )
+        self._known.add(ask.task)
+
+    async def _call(
+        self, tool: str, arguments: Mapping[str, Any], on_stage: OnStage | None = None
+    ) -> CallToolResult:
+        client = await self._connected()
+
+        async def told(progress: float, total: float | None, message: str | None) -> None:
+            del progress, total
+            stage, _, detail = (message or "").partition(" ")
+            if on_stage is not None and stage:
+                on_stage(stage, detail)
+
+        try:
+            return await client.call_tool(
+                tool,
+                dict(arguments),
+                read_timeout_seconds=CALL_TIMEOUT_S,
+                progress_callback=told if on_stage else None,
+            )
+        except (MCPError, OSError, RuntimeError) as error:
+            await self._lost(client)
+            raise EvaluatorLost(f"the evaluator ended or did not answer: {error}") from error
+
+    async def _connected(self) -> Client:
+        async with self._lock:
+            alive = self._keeper is not None and not self._keeper.done()
+            if self._client is None or not alive:
+                await self._drop()
+                await self._open()
+            assert self._client is not None
+            return self._client
+
+    async def _open(self) -> None:
+        ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
+        self._leave = asyncio.Event()
+        self._opened += 1
+        self._keeper = asyncio.create_task(self._keep(ready, self._leave))
+        try:
+            self._client = await asyncio.wait_for(ready, OPEN_TIMEOUT_S)
+        except TimeoutError as error:
+            await self._drop()
+            raise EvaluatorAbsent("the evaluator did not answer within a minute") from error
+
+    async def _keep(self, ready: asyncio.Future[Client], leave: asyncio.Event) -> None:
+        """Hold the connection open: it must be closed by the task that opened it."""
+        try:
+            async with Client(self._target()) as client:
+                ready.set_result(client)
+                await leave.wait()
+        except Exception as error:  # noqa: BLE001 - whatever a transport raises, in groups too
+            if ready.done():
+                log.warning("the evaluator's connection: %r", error)
+            else:
+                ready.set_exception(EvaluatorAbsent(f"no evaluator can be started: {error!r}"))
+
+    async def _lost(self, client: Client) -> None:
+        async with self._lock:
+            if self._client is client:
+                await self._drop()
+
+    async def _drop(self) -> None:
+        keeper, self._client, self._keeper = self._keeper, None, None
+        self._leave.set()
+        if keeper is None:
+            return
+        done, _ = await asyncio.wait([keeper], timeout=CLOSE_TIMEOUT_S)
+        if not done:
+            keeper.cancel()
+            await asyncio.wait([keeper])
+
+
+def child(*, sandbox: str, python: str, device: str, places: int) -> McpEvaluator:
+    """Return the evaluator of this machine, a child process on stdio."""
+    words = ["-m", "mcp_server", "serve", "--engine", "--sandbox", sandbox, "--device", device]
+    if python:
+        words += ["--python", python]
+    parameters = StdioServerParameters(command=sys.executable, args=words, env=_environment())
+    return McpEvaluator(lambda: stdio_client(parameters, errlog=sys.stderr), places=places)
+
+
+def in_process(server: MCPServer[Any], *, places: int = 2) -> McpEvaluator:
+    """Return an evaluator in this process."""
+    return McpEvaluator(lambda: server, places=places)
+
+
+def default_places(device: str) -> int:
+    """Return how many candidates one machine takes at once: building goes beside timing."""
+    cores = os.cpu_count() or 2
+    return max(2, min(8, cores // 2)) if device.startswith("cuda") else max(1, min(4, cores // 2))
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name.startswith(_PASSED)}
+
+
+def _content(
+    called: CallToolResult, unknown: type[EvaluatorRefused | JobUnknown] = EvaluatorRefused
+) -> dict[str, Any]:
+    if called.is_error:
+        said = " ".join(getattr(part, "text", "") for part in called.content).strip()
+        raise unknown(said or "the evaluator refused without a word")
+    return dict(called.structured_content or {})
+
+
+def _verdict(found: dict[str, Any]) -> dict[str, Any]:
+    try:
+        whole = EngineResult.model_validate(found).model_dump(mode="json", exclude_none=True)
+    except ValidationError as error:
+        raise EvaluatorLost(f"the evaluator's answer is not understood: {error}") from error
+    return {name: value for name, value in whole.items() if value != []}
