@@ -9,6 +9,7 @@ import logging
 import os
 import signal
 import subprocess
+import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -29,9 +30,9 @@ Cause = Literal["memory_limit", "output_limit", "disk_full"]
 
 log = logging.getLogger(__name__)
 
-_MEMORY_EVERY_S = 0.02
-_FOLDER_EVERY = 25
-"""Memory looks per look at the scratch folder."""
+CLOSELY_S = 0.02
+LOOSELY_S = 0.25
+_FOLDER_EVERY_S = 0.5
 _END_LIMIT_S = 5.0
 
 
@@ -73,8 +74,8 @@ class Child:
     def __init__(self, process: anyio.abc.Process, sandbox: Sandbox, scratch: Path) -> None:
         self.sandbox = sandbox
         self.scratch = scratch
-        self.watched = False
-        """Whether its memory and files are looked at; idle children are not."""
+        self.look_every_s: float | None = None
+        """How often its memory is looked at; None while it is idle."""
         self.ended = anyio.Event()
         self._process = process
         self._cause: Cause | None = None
@@ -155,17 +156,17 @@ class Child:
                 self._silent.set()
 
     async def _watch(self) -> None:
-        looks = 0
+        looked_at_files = time.monotonic()
         while True:
-            await anyio.sleep(_MEMORY_EVERY_S if self.watched else 0.2)
-            if not self.watched:
+            await anyio.sleep(self.look_every_s or LOOSELY_S)
+            if self.look_every_s is None:
                 continue
-            looks += 1
             members = watch.tree(self.pid)
-            if looks % _FOLDER_EVERY == 0:
+            self._look_at_memory(members)
+            if time.monotonic() - looked_at_files > _FOLDER_EVERY_S:
                 self._cpu_s = max(self._cpu_s, watch.cpu_s(members))
                 await self._look_at_files()
-            self._look_at_memory(members)
+                looked_at_files = time.monotonic()
 
     def _look_at_memory(self, members: list[int]) -> None:
         limits = self.sandbox.limits

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, cast, get_args
 import anyio
 
 from mcp_server.channel import ChannelClosed
+from mcp_server.child import LOOSELY_S
 from mcp_server.contract import Stage
 from mcp_server.errors import EvaluatorError, WorkerLost
 from mcp_server.pool import Lent
@@ -169,6 +170,8 @@ class Conversation:
             return
         self.judge.lent[worker.name] = Lent(worker, role, key)
         reused = await self.builds.restore(role, key, worker.child.scratch)
+        if role == "baseline":
+            worker.child.look_every_s = LOOSELY_S
         if role == "candidate":
             self.build_reused |= reused and not self.build_key
             self.build_key = key

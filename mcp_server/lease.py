@@ -1,5 +1,7 @@
 """One holder per device on a machine, whoever's server it is: `flock` on a file that all users share.
 
+Who waits holds a second lock, the turn: a holder that frees the lease and wants it again must queue behind.
+
 The lock belongs to an open file description, held by the server and passed to its judge, never to candidate code: it
 is freed when both are gone, and a server killed alone keeps it until its judge has ended.
 """
@@ -34,6 +36,7 @@ class Lease:
         """
         self.path = (folder or shared_folder()) / (re.sub(r"[^A-Za-z0-9-]", "_", uuid) + ".lock")
         self.fd = _open(self.path)
+        self._turn = _open(self.path.with_suffix(".turn"))
         self.held = False
         self.held_s = 0.0
         """Seconds it was held, over all times."""
@@ -42,17 +45,20 @@ class Lease:
     async def take(self) -> float:
         """Wait until no other holds it; returns the seconds waited."""
         started = time.monotonic()
-        while not self.try_take():  # noqa: ASYNC110 -- another process frees it
-            await anyio.sleep(_RETRY_S)
+        try:
+            while not _locked(self._turn):  # noqa: ASYNC110 -- another process frees it
+                await anyio.sleep(_RETRY_S)
+            while not self.try_take():  # noqa: ASYNC110 -- another process frees it
+                await anyio.sleep(_RETRY_S)
+        finally:
+            fcntl.flock(self._turn, fcntl.LOCK_UN)
         return time.monotonic() - started
 
     def try_take(self) -> bool:
         """Take it if it is free; true if it is now ours."""
         if self.held:
             return True
-        try:
-            fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _locked(self.fd):
             return False
         self.held, self._since = True, time.monotonic()
         return True
@@ -66,8 +72,17 @@ class Lease:
 
     def close(self) -> None:
         """Close our descriptor; a judge's copy keeps a lease that is held."""
-        with suppress(OSError):
-            os.close(self.fd)
+        for fd in (self.fd, self._turn):
+            with suppress(OSError):
+                os.close(fd)
+
+
+def _locked(fd: int) -> bool:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def shared_folder() -> Path:

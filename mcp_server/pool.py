@@ -18,6 +18,7 @@ import anyio.to_thread
 
 from mcp_server import child, folders
 from mcp_server.channel import ChannelClosed
+from mcp_server.child import CLOSELY_S, LOOSELY_S
 from mcp_server.environment import environment
 from mcp_server.errors import WorkerLost
 from mcp_server.lease import Lease
@@ -40,7 +41,11 @@ class Programs:
 
     judge: str = str(PACKAGE / "judge" / "__main__.py")
     worker: str = str(PACKAGE / "worker" / "program.py")
-    judge_reads: tuple[str, ...] = (str(PACKAGE / "judge"), str(PACKAGE / "channel.py"))
+    judge_reads: tuple[str, ...] = (
+        str(PACKAGE / "judge"),
+        str(PACKAGE / "worker"),
+        str(PACKAGE / "channel.py"),
+    )
 
 
 @dataclass(slots=True)
@@ -99,7 +104,7 @@ class Pool:
         """Return a worker that nobody has used, started ahead if there is one."""
         touches_gpu = touches_gpu or not self.sandbox.device.is_gpu
         worker = await self._waiting(touches_gpu) or await self._start_worker(touches_gpu)
-        worker.child.watched = True
+        worker.child.look_every_s = CLOSELY_S
         self._refill.set()
         return worker
 
@@ -249,7 +254,7 @@ class Pool:
         finally:
             theirs.close()
         judge = Judge(process, Link(ours), lease, {})
-        process.watched = True
+        process.look_every_s = LOOSELY_S
         await self._greet(judge)
         return judge
 

@@ -1,0 +1,89 @@
+"""The device lease between real processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import anyio
+
+from mcp_server.lease import Lease, shared_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HOLDER = """
+import sys
+from pathlib import Path
+from mcp_server.lease import Lease
+lease = Lease("gpu-1", Path(sys.argv[1]))
+assert lease.try_take()
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def holder(folder: Path) -> subprocess.Popen[bytes]:
+    """Start a process that holds the lease until its input ends."""
+    argv = [sys.executable, "-c", HOLDER, str(folder)]
+    process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"held\n"
+    return process
+
+
+def test_two_processes_never_hold_one_device(tmp_path: Path) -> None:
+    with holder(tmp_path):
+        assert not Lease("gpu-1", tmp_path).try_take()
+        assert Lease("gpu-2", tmp_path).try_take()
+
+
+def test_a_killed_holder_frees_the_lease(tmp_path: Path) -> None:
+    with holder(tmp_path) as process:
+        process.kill()
+        process.wait()
+        assert Lease("gpu-1", tmp_path).try_take()
+
+
+def test_a_judge_that_shares_the_descriptor_keeps_the_lease_of_a_killed_server(
+    tmp_path: Path,
+) -> None:
+    lease = Lease("gpu-1", tmp_path)
+    assert lease.try_take()
+    argv = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, pass_fds=(lease.fd,)) as judge:
+        os.close(lease.fd)
+        assert not Lease("gpu-1", tmp_path).try_take()
+        judge.kill()
+        judge.wait()
+        assert Lease("gpu-1", tmp_path).try_take()
+
+
+async def test_who_waits_goes_before_a_holder_that_wants_it_again(tmp_path: Path) -> None:
+    first, second = Lease("gpu-1", tmp_path), Lease("gpu-1", tmp_path)
+    order: list[str] = []
+
+    async def waiter() -> None:
+        await second.take()
+        order.append("second")
+        second.free()
+
+    await first.take()
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as group:
+            group.start_soon(waiter)
+            await anyio.wait_all_tasks_blocked()
+            first.free()
+            await first.take()
+            order.append("first")
+    assert order == ["second", "first"]
+
+
+def test_every_user_may_use_the_shared_folder() -> None:
+    folder = shared_folder()
+    assert folder.stat().st_mode & 0o777 == 0o777
+    lease = Lease("test-of-rights")
+    assert lease.path.stat().st_mode & 0o777 == 0o666
+    lease.close()
