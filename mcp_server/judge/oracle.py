@@ -149,13 +149,15 @@ def scales(entries: list[Entry]) -> list[float]:
 def _mean_square(one: Tensor, two: Tensor) -> float:
     if one.shape != two.shape or one.numel() == 0:
         return 0.0
-    difference = one.double() - two.double()
-    difference = difference[torch.isfinite(difference)]
+    difference = (one.double() - two.double()).reshape(-1)
+    if not bool(torch.isfinite(difference.sum())):
+        difference = difference[torch.isfinite(difference)]
     return float(difference.square().mean()) if difference.numel() else 0.0
 
 
 def rms(leaf: Tensor) -> float:
     """Return the root mean square of the finite elements."""
-    values = leaf.double()
-    values = values[torch.isfinite(values)]
+    values = leaf.double().reshape(-1)
+    if not bool(torch.isfinite(values.sum())):
+        values = values[torch.isfinite(values)]
     return float(values.square().mean().sqrt()) if values.numel() else 0.0

@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from mcp_server.judge import mutants
 from mcp_server.judge.budget import (
     FORMATS,
@@ -177,16 +179,25 @@ def _leaf_run(
     probe = compare("", mine, want, Bound(scale, float("inf"), float("inf"), 0.0, outliers=1.0))
     if probe.code is not None:
         return None
-    margins = {
-        name: _margin(mine, want, rules.relative) / scale for name, rules in POLICIES.items()
-    }
-    return probe.error_ratio, margins, 0.0, outlier_share(mine.reshape(-1), want.reshape(-1), scale)
+    return (
+        probe.error_ratio,
+        _margins(mine, want, scale),
+        0.0,
+        outlier_share(mine.reshape(-1), want.reshape(-1), scale),
+    )
 
 
-def _margin(got: Tensor, want: Tensor, relative: float) -> float:
-    excess = (got.double() - want).abs() - relative * want.abs()
-    excess = excess.nan_to_num(0.0, 0.0, 0.0)
-    return max(0.0, float(excess.max())) if excess.numel() else 0.0
+def _margins(got: Tensor, want: Tensor, scale: float) -> dict[str, float]:
+    """Return by policy w over D: the largest of |error| − r·|oracle|."""
+    size = want.abs()
+    error = (got.double() - want).abs_().nan_to_num_(0.0, 0.0, 0.0)
+    if not bool(torch.isfinite(size.sum())):
+        size = size.nan_to_num_(0.0, 0.0, 0.0)
+    found: dict[str, float] = {}
+    for name, rules in POLICIES.items():
+        largest = float(torch.sub(error, size, alpha=rules.relative).max()) if size.numel() else 0.0
+        found[name] = max(0.0, largest) / scale
+    return found
 
 
 def _error(state: TaskState, entry: Entry, leaves: list[Tensor]) -> float:

@@ -537,7 +537,7 @@ class Program:
         spec, model = slot.spec, slot.model
         assert model is not None
         run: Any = in_format(model, spec.get("cast"), spec.get("autocast"), self.device)
-        slot.run = torch.compile(run) if spec.get("compile") else run
+        slot.run = _compiled(run) if spec.get("compile") else run
 
     def _tensors(self, metas: list[dict[str, Any]], at: int) -> list[Tensor]:
         found: list[Tensor] = []
@@ -724,6 +724,15 @@ def _told(code: str) -> Generator[None]:
     except Exception as error:  # noqa: BLE001  the candidate may raise anything
         traceback.print_exc()
         raise RequestError(_code_of(error, code), _sentence(error)) from None
+
+
+def _compiled(model: nn.Module) -> Any:
+    """Return the model compiled; on few cores without a pool of compilers, whose start costs seconds."""
+    if len(os.sched_getaffinity(0)) <= 4:
+        import torch._inductor.config
+
+        torch._inductor.config.compile_threads = 1
+    return torch.compile(model)
 
 
 def _nothing() -> None:
