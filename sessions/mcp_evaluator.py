@@ -206,7 +206,7 @@ class McpEvaluator:
 
 def child(*, sandbox: str, python: str, device: str, places: int) -> McpEvaluator:
     """Return the evaluator of this machine, a child process on stdio."""
-    words = ["-m", "mcp_server", "serve", "--engine", "--sandbox", sandbox, "--device", device]
+    words = ["-P", "-m", "mcp_server", "serve", "--engine", "--sandbox", sandbox, "--device", device]
     if python:
         words += ["--python", python]
     parameters = StdioServerParameters(command=sys.executable, args=words, env=_environment())
