@@ -24,7 +24,6 @@ from sessions.errors import EvaluatorAbsent, EvaluatorLost, EvaluatorRefused, Jo
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mcp.server.mcpserver import MCPServer
     from mcp.types import CallToolResult
 
     from sessions.evaluator import Ask, OnStage
@@ -47,7 +46,7 @@ class McpEvaluator:
     """One endpoint."""
 
     def __init__(self, target: Target, *, places: int, name: str = "local") -> None:
-        """Reach what `target` makes: anything that `mcp.Client` takes, new for each connection."""
+        """Reach what `target` makes anew for each connection."""
         self.places = places
         self._target = target
         self._name = name
@@ -205,21 +204,29 @@ class McpEvaluator:
 
 
 def child(*, sandbox: str, python: str, device: str, places: int) -> McpEvaluator:
-    """Return the evaluator of this machine, a child process on stdio."""
-    words = ["-P", "-m", "mcp_server", "serve", "--engine", "--sandbox", sandbox, "--device", device]
+    """Return the evaluator of this machine: a child process on stdio, whose talk goes to this one's stderr.
+
+    `-P`: a folder of the user's must not shadow our rooms.
+    """
+    words = [
+        "-P",
+        "-m",
+        "mcp_server",
+        "serve",
+        "--engine",
+        "--sandbox",
+        sandbox,
+        "--device",
+        device,
+    ]
     if python:
         words += ["--python", python]
     parameters = StdioServerParameters(command=sys.executable, args=words, env=_environment())
     return McpEvaluator(lambda: stdio_client(parameters, errlog=sys.stderr), places=places)
 
 
-def in_process(server: MCPServer[Any], *, places: int = 2) -> McpEvaluator:
-    """Return an evaluator in this process."""
-    return McpEvaluator(lambda: server, places=places)
-
-
 def default_places(device: str) -> int:
-    """Return how many candidates one machine takes at once: building goes beside timing."""
+    """Return how many candidates this machine takes at once: building goes beside timing."""
     cores = os.cpu_count() or 2
     return max(2, min(8, cores // 2)) if device.startswith("cuda") else max(1, min(4, cores // 2))
 
