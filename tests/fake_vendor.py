@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 GOOD_KEY = "sk-test-0123456789abcdef"
-MODELS = ("claude-sonnet-4-5", "gpt-5", "gemini-2.5-pro", "house-model")
+MODELS = ("claude-sonnet-5-5", "gpt-5", "gemini-2.5-pro", "house-model")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from sessions.models.port import Request
 from strategies.protocol import Agent, Candidate, Context, Language, Prompt, PromptRole
 
@@ -39,6 +41,11 @@ def request(
 ) -> Request:
     asked = prompt(role, about or context(), text)
     return Request(asked, proposal, step, position, sample, **more)
+
+
+def approx(value: float, rel: float = 1e-9) -> Any:
+    """`pytest.approx`, whose own types are incomplete."""
+    return pytest.approx(value, rel=rel)  # pyright: ignore[reportUnknownMemberType]
 
 
 async def no_sleep(seconds: float) -> None:
