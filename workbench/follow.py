@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sessions.fold import apply
 from sessions.journal import Reader
@@ -14,10 +14,12 @@ from sessions.states import ENDED, SessionState
 from workbench import launch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from sessions.facts import Fact
     from sessions.folder import SessionFolder
+
+    OnLook = Callable[[dict[str, Any]], None]
 
 LOOK_S = 0.25
 GRACE_S = 3.0
@@ -33,10 +35,12 @@ class Follower:
     alone_since: float | None = None
     """Since when no engine was seen."""
 
-    def facts(self, *, follow: bool, past_pauses: bool = True) -> Iterator[Fact]:
+    def facts(
+        self, *, follow: bool, past_pauses: bool = True, on_look: OnLook = lambda _: None
+    ) -> Iterator[Fact]:
         """Yield every fact; with `follow`, go on until the search ends or its engine is gone.
 
-        `past_pauses`: also go on when the engine has paused itself.
+        `past_pauses`: also go on when the engine has paused itself. `on_look`: called with the live row, each look.
         """
         with Reader(self.folder.journal) as reader:
             version = None
@@ -47,6 +51,7 @@ class Follower:
                 if not follow or self._over(past_pauses=past_pauses):
                     yield from self._new(reader)
                     return
+                on_look(reader.live()[1])
                 time.sleep(LOOK_S)
 
     @property

@@ -10,6 +10,7 @@ from sessions.states import SessionState
 from workbench import closing, launch, lookup, screen, story
 from workbench.errors import DONE, FAILED, INTERRUPTED
 from workbench.follow import Follower
+from workbench.idling import Idling
 
 if TYPE_CHECKING:
     import argparse
@@ -62,8 +63,10 @@ def _detached(folder: SessionFolder, pid: int, way: Way, printer: Printer) -> in
 
 def _lines(folder: SessionFolder, way: Way, printer: Printer) -> int:
     follower = Follower(folder)
+    idling = Idling(printer.talk)
     try:
-        for fact in follower.facts(follow=True, past_pauses=False):
+        for fact in follower.facts(follow=True, past_pauses=False, on_look=idling.look):
+            idling.happened()
             if way.json:
                 printer.json(story.row(fact))
             else:

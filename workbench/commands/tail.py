@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from workbench import lookup, story
 from workbench.errors import DONE, FAILED
 from workbench.follow import Follower
+from workbench.idling import Idling
 
 if TYPE_CHECKING:
     import argparse
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 def run(typed: argparse.Namespace, printer: Printer) -> int:
     """Print every fact; with `--follow`, those to come until the search ends."""
     follower = Follower(lookup.session(typed.session))
-    for fact in follower.facts(follow=typed.follow):
+    idling = Idling(printer.talk)
+    for fact in follower.facts(follow=typed.follow, on_look=idling.look):
+        idling.happened()
         if typed.json:
             printer.json(story.row(fact))
         else:
