@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sessions.models.limiter import Limiters
-from sessions.models.model_settings import PROVIDERS, ModelSettings, of_vendor_name, read_tables
+from sessions.models.model_settings import PROVIDERS, ModelSettings, of_vendor_name, read_table
 from sessions.models.offline import OfflineModel
 from sessions.models.port import ModelRefused
 from sessions.models.recorded import RecordedModel
@@ -52,9 +52,8 @@ class Catalog:
             ModelRefused: no such model (with the nearest names), no key (with the variable that is
                 missing), or a table that cannot be used.
         """
-        settings = read_tables(self.tables)
-        if name in settings:
-            return self._vendor(name, settings[name])
+        if name in self.tables:
+            return self._vendor(name, read_table(name, self.tables[name]))
         built_in = self._built_in(name)
         if built_in is not None:
             return built_in

@@ -68,15 +68,6 @@ def of_vendor_name(name: str) -> ModelSettings | None:
     return None
 
 
-def read_tables(tables: Mapping[str, Table]) -> dict[str, ModelSettings]:
-    """Return the settings' models.
-
-    Raises:
-        ModelRefused: a table that cannot be used; the message names table and key.
-    """
-    return {name: read_table(name, table) for name, table in tables.items()}
-
-
 def read_table(name: str, table: Table) -> ModelSettings:
     """Return one table `[models.NAME]`; the model's own name is the table's unless it says another.
 

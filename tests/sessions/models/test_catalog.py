@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -186,3 +188,23 @@ def test_no_key_is_in_what_a_model_shows_of_itself() -> None:
     for name in ("claude-sonnet-5-5", "gpt-5", "gemini-2.5-pro"):
         model = resolve(name, {}, ENV)
         assert GOOD_KEY not in f"{model!r} {model.label} {vars(model)!r}"
+
+
+def test_a_broken_table_of_one_model_does_not_stop_another() -> None:
+    assert resolve("offline", {"broken": {"provider": "nobody"}}, {}).name == "offline"
+
+
+def test_naming_models_loads_no_vendors_sdk() -> None:
+    program = """
+import sys
+from sessions.models.catalog import resolve
+env = {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k", "GEMINI_API_KEY": "k"}
+for name in ("claude-x", "gpt-x", "gemini-x", "offline", "recorded"):
+    resolve(name, {}, env)
+heavy = {"anthropic", "openai", "google.genai", "genai_prices", "torch", "mcp", "textual"}
+print(sorted(heavy & set(sys.modules)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip() == "[]"
