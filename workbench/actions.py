@@ -68,7 +68,7 @@ ACTS: tuple[Act, ...] = (
     Act("live.axis", "u", "u", "Axis", "the chart over queries, money or time", _LIVE, _V),
     Act("live.follow", "t", "t", "Follow", "keep the cursor on the newest attempt, or stop that", _LIVE, _V),
     Act("live.tab-before", "left_square_bracket", "[", "Tab left", "the tab before", _LIVE, _V),
-    Act("live.tab-after", "right_square_bracket", "]", "Tab", "the next of Diff, Code, Prompt, Verdict, Log", _LIVE, _V, 5),
+    Act("live.tab-after", "right_square_bracket", "]", "Tab", "the next of Diff Code Prompt Verdict Log", _LIVE, _V, 5),
     Act("live.base", "b", "b", "Diff base", "the diff against the parent, the best or the original", _LIVE, _V),
     Act("live.pane-1", "1", "1", "Lineages", "the lineages", _LIVE, _V),
     Act("live.pane-2", "2", "2", "Attempts", "the attempts", _LIVE, _V),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import time
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
 
-from sessions.folder import SessionFolder, sessions_root
+from sessions.folder import root, sessions_root
 from workbench import theme
 from workbench.actions import Where, bindings
 from workbench.glyphs import is_unicode
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from textual.screen import Screen
+
+    from sessions.folder import SessionFolder
 
 DUMB = "this terminal (TERM=dumb) cannot show screens; use: pike run --plain, pike tail SESSION --follow"
 
@@ -69,18 +72,24 @@ class PikeApp(App[object]):
         return self._live(self._folder) if self._folder else self._sessions()
 
     def show_live(self, folder: SessionFolder) -> None:
-        """Open a session over the list."""
-        self.push_screen(self._live(folder))
+        """Open a session over the list; the one the application began on is still below it."""
+        below = self._below()
+        if getattr(below, "folder", None) == folder:
+            self.pop_screen()
+        else:
+            self.push_screen(self._live(folder))
 
     def show_sessions(self) -> None:
         """Go back to the list; open it if the application began on a session."""
         from workbench.screens.session_list import SessionListScreen
 
-        below = self.screen_stack[-2] if len(self.screen_stack) > 1 else None
-        if isinstance(below, SessionListScreen):
+        if isinstance(self._below(), SessionListScreen):
             self.pop_screen()
         else:
-            self.switch_screen(self._sessions())  # pyright: ignore[reportUnknownMemberType] - Textual's hole
+            self.push_screen(self._sessions())
+
+    def _below(self) -> object:
+        return self.screen_stack[-2] if len(self.screen_stack) > 1 else None
 
     def _live(self, folder: SessionFolder) -> Screen[None]:
         from workbench.screens.live import LiveScreen
@@ -140,6 +149,16 @@ def run(folder: SessionFolder | None) -> int:
     if os.environ.get("TERM") == "dumb":
         sys.stderr.write(f"pike: {DUMB}\n")
         return 2
+    _log_to_file()
     app = PikeApp(folder, unicode=is_unicode())
     result = app.run()
     return result if isinstance(result, int) else 0
+
+
+def _log_to_file() -> None:
+    """Send warnings to `$PIKE_HOME/viewer.log`: on the screen they would write over it."""
+    try:
+        handler = logging.FileHandler(root() / "viewer.log", encoding="utf-8", delay=True)
+        logging.basicConfig(handlers=[handler], level=logging.WARNING)
+    except OSError:
+        logging.basicConfig(handlers=[logging.NullHandler()])

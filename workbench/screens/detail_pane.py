@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from workbench import messages as m
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from workbench.feed import Feed
+
+logger = logging.getLogger(__name__)
 
 KEPT = 64
 LOG_BYTES = 64_000
@@ -95,7 +98,8 @@ class DetailPane(Detail):
         def work() -> None:
             try:
                 found = build()
-            except Exception as error:  # noqa: BLE001 - a viewer's worker: the text of what failed is the document
+            except Exception as error:
+                logger.exception("cannot build the %s of %s", want.tab, want.candidate)
                 found = document(text_lines(f"cannot show this: {error!r}", "warn"))
             self.post_message(m.DocumentReady(want, found))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.containers import Container, Horizontal, Vertical
@@ -29,10 +30,11 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from sessions.folder import SessionFolder
-    from sessions.model import State
     from workbench.feed import Beat
     from workbench.plain import Inert
     from workbench.widgets.speedup_chart import SpeedupChart
+
+logger = logging.getLogger(__name__)
 
 TICK_S = 0.25
 SLOW_TICKS = 4
@@ -123,13 +125,13 @@ class LiveScreen(LiveActs):
         slow = self._ticks % SLOW_TICKS == 0
         try:
             beat = self.feed.poll()
-        except (JournalError, OSError, ValueError) as error:
-            self.post_message(m.Failed(f"cannot read {self.folder.journal}: {error}"))
-            return
-        found = slow and self.feed.look_for_engine()
-        if beat.live or slow or found:
-            with self.pike.batch_update():
-                self._paint(beat, slow=slow, engine=found)
+            found = slow and self.feed.look_for_engine()
+            if beat.live or slow or found:
+                with self.pike.batch_update():
+                    self._paint(beat, slow=slow, engine=found)
+        except Exception as error:
+            logger.exception("cannot show %s", self.folder.journal)
+            self.post_message(m.Failed(f"cannot show {self.folder.journal}: {error}"))
 
     def _paint_all(self) -> None:
         with self.pike.batch_update():
@@ -152,24 +154,27 @@ class LiveScreen(LiveActs):
 
     def paint_top(self) -> None:
         """Show status line, banner and the label of `p`."""
-        if self.feed is None:
-            return
-        now = self.pike.now()
-        self.standing = standing(self.feed.state, self.feed.live, self.feed.engine, now)
-        line = status(self.feed.state, self.feed.doing, self.standing, now, self.size.width)
-        self.query_one("#status", StatusLine).set_lines([line])
-        keys = self.query_one("#keys", KeysLine)
-        keys.relabel("live.pause", "Pause" if self.standing.active else "Resume")
-        self._paint_banner(self.feed.state)
+        if self.feed is not None:
+            now = self.pike.now()
+            self.standing = standing(self.feed.state, self.feed.live, self.feed.engine, now)
+            line = status(self.feed.state, self.feed.doing, self.standing, now, self.size.width)
+            self.query_one("#status", StatusLine).set_lines([line])
+            pauses = self.standing.active and self.standing.word != "pausing"
+            self.query_one("#keys", KeysLine).relabel("live.pause", "Pause" if pauses else "Resume")
+        elif self.trouble:
+            self.query_one("#status", StatusLine).set_lines(
+                [(span(" ✗ cannot be shown", "worse"),)]
+            )
+        self._paint_banner()
 
-    def _paint_banner(self, state: State) -> None:
-        needs = attention(state)
+    def _paint_banner(self) -> None:
+        needs = attention(self.feed.state) if self.feed else None
         banner = self.query_one("#banner", Banner)
         if self.trouble:
             banner.say(f"! {self.trouble}   esc settles this")
         elif needs:
             asks = "needs you" if needs.stopped else "asks"
-            banner.say(f"▲ {state.name} {asks}: {needs.cause}")
+            banner.say(f"▲ {self.folder.name} {asks}: {needs.cause}")
         else:
             banner.say("")
         if needs and needs.cause != self._needed:

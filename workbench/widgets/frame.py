@@ -20,6 +20,7 @@ from workbench.widgets.lines import (
     span,
     spread,
     width_of,
+    wrap,
 )
 
 if TYPE_CHECKING:
@@ -132,7 +133,23 @@ class TabsLine(Lines):
 class Banner(Lines):
     """What needs a person, until it is settled; takes no room while there is nothing."""
 
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._said = ("", "warn")
+
     def say(self, text: str, tone: str = "warn") -> None:
         """Show a message; an empty one takes the banner away."""
-        self.set_class(bool(text), "-on")
-        self.set_lines([(span(" "), Span(inert_line(text, 400), tone))] if text else [])
+        if (text, tone) != self._said:
+            self._said = (text, tone)
+            self.set_class(bool(text), "-on")
+            self._lay_out()
+
+    def on_resize(self) -> None:
+        """Break the message for the new width."""
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        text, tone = self._said
+        width = max(20, self.screen.size.width - 2)
+        rows = wrap((Span(inert_line(text, 600), tone),), width) if text else []
+        self.set_lines((span(" "), *row) for row in rows)

@@ -15,7 +15,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from workbench.glyphs import ASCII, UNICODE
-from workbench.plain import Inert
+from workbench.plain import Inert, inert_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -169,7 +169,10 @@ def is_ascii(node: DOMNode) -> bool:
 
 def label(widget: Widget, text: Inert) -> Content:
     """Return a border's title: inert, and in ASCII where the locale carries no more."""
-    return Content(ascii_only(text) if is_ascii(widget) else text)
+    shown = inert_line(text)
+    if is_ascii(widget):
+        shown = Inert(ascii_only(shown))
+    return Content(shown)
 
 
 def tone_style(widget: Widget, tone: str) -> Style:
@@ -178,12 +181,15 @@ def tone_style(widget: Widget, tone: str) -> Style:
 
 
 def paint(widget: Widget, line: Line, width: int, under: str = "") -> Strip:
-    """Return a line as a strip of exactly `width` cells, over the tone `under`."""
+    """Return a line as a strip of exactly `width` cells, over the tone `under`.
+
+    The last gate: a span that was not made inert is made so here.
+    """
     base = widget.rich_style + tone_style(widget, under)
     carries_all = not is_ascii(widget)
     segments: list[Segment] = []
     for part in line:
-        text = part.text.replace("\t", "    ").replace("\n", "␤")
+        text = part.text if part.text.isprintable() else inert_line(part.text.expandtabs(4))
         segments.append(
             Segment(text if carries_all else ascii_only(text), base + tone_style(widget, part.tone))
         )

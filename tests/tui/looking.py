@@ -1,0 +1,74 @@
+"""Waiting for screens and reading what they show."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from workbench.screens.live import LiveScreen
+from workbench.screens.session_list import SessionListScreen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.pilot import Pilot
+
+LIMIT_S = 5.0
+
+
+async def until(pilot: Pilot[Any], holds: Callable[[], object]) -> None:
+    """Wait until something holds; fail after five seconds."""
+    end = time.monotonic() + LIMIT_S
+    while not holds():
+        assert time.monotonic() < end, "it did not come to hold within 5 s"
+        await pilot.pause(0.01)
+
+
+async def settled(pilot: Pilot[Any]) -> None:
+    """Wait until the screen has read its session and nothing is being built."""
+    screen = pilot.app.screen
+    if isinstance(screen, LiveScreen):
+        await until(pilot, lambda: screen.feed is not None)
+    for _ in range(2):
+        await pilot.pause()
+        await until(pilot, lambda: all(worker.is_finished for worker in pilot.app.workers))
+    await pilot.pause()
+
+
+async def press(pilot: Pilot[Any], *keys: str) -> None:
+    """Press keys, then wait until what they started is done."""
+    await pilot.press(*keys)
+    await settled(pilot)
+
+
+def shown(pilot: Pilot[Any]) -> str:
+    """Return the characters on the screen."""
+    strips = pilot.app.screen._compositor.render_strips()  # pyright: ignore[reportPrivateUsage] - what is really painted
+    return "\n".join(strip.text for strip in strips)
+
+
+def live(pilot: Pilot[Any]) -> LiveScreen:
+    """Return the live screen, which must be in front."""
+    screen = pilot.app.screen
+    assert isinstance(screen, LiveScreen)
+    return screen
+
+
+def listed(pilot: Pilot[Any]) -> SessionListScreen:
+    """Return the session list, which must be in front."""
+    screen = pilot.app.screen
+    assert isinstance(screen, SessionListScreen)
+    return screen
+
+
+def told(pilot: Pilot[Any]) -> str:
+    """Return the short messages said so far."""
+    notes = pilot.app._notifications  # pyright: ignore[reportPrivateUsage] - Textual keeps them nowhere else
+    return "\n".join(str(note.message) for note in notes)
+
+
+def proposal_of(pilot: Pilot[Any], candidate: str) -> str:
+    """Return the proposal an attempt belongs to."""
+    feed = live(pilot).feed
+    assert feed is not None
+    return feed.state.attempts[candidate].proposal
