@@ -91,7 +91,7 @@ class Search:
 
     def of(self, kind: str) -> list[Any]:
         """Return the bodies of one kind."""
-        return [fact.body for fact in self.facts if fact.body.KIND == kind]
+        return [fact.body for fact in self.facts if kind == fact.body.KIND]
 
 
 def search(under: Path, **changes: Any) -> Search:
