@@ -177,6 +177,7 @@ def _guide(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--last", metavar="N", type=int, help="for N proposals (default: until withdrawn)"
     )
+    p.add_argument("--off", action="store_true", help="end the guides of that scope")
 
 
 def _ban(p: argparse.ArgumentParser) -> None:

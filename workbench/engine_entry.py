@@ -1,6 +1,6 @@
 """Entry of the detached engine: `python -m workbench.engine_entry FOLDER`, streams on the session's log.
 
-It takes the session's lock before anything else is imported, so that whoever started it knows at once.
+It takes the session's lock before anything else is imported, and says `ready` on a pipe when all its parts are there.
 """
 
 from __future__ import annotations
@@ -8,9 +8,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
+import os
 import signal
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001 - the boundary of a process
         return _failed(error)
     try:
-        asyncio.run(_run(folder))
+        asyncio.run(_run(folder, typed.ready))
     except asyncio.CancelledError:
         log.warning("the engine of %s was told to end at once", folder.name)
         return TERMINATED
@@ -46,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return DONE
 
 
-async def _run(folder: SessionFolder) -> None:
+async def _run(folder: SessionFolder, ready: int | None) -> None:
     from workbench.compose import open_engine
 
     task = asyncio.current_task()
@@ -55,14 +57,24 @@ async def _run(folder: SessionFolder) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     log.info("the engine of %s begins", folder.name)
     opened = await open_engine(folder)
+    _say_ready(ready)
     state = await opened.engine.run()
     await opened.notices.told()
     log.info("the engine of %s ends: %s", folder.name, state.value)
 
 
+def _say_ready(descriptor: int | None) -> None:
+    """Tell whoever started this engine, who may be gone."""
+    if descriptor is not None:
+        with suppress(OSError):
+            os.write(descriptor, b"1")
+        os.close(descriptor)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="workbench.engine_entry", description=__doc__)
     parser.add_argument("folder", help="the session's folder")
+    parser.add_argument("--ready", type=int, metavar="FD", help="where to say that it has begun")
     parser.add_argument("--take-over", action="store_true", help="the engine elsewhere is gone")
     return parser
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
-import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from sessions.errors import SessionBusy
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
     from sessions.folder import SessionFolder
 
 START_LIMIT_S = 30.0
-"""An engine holds its lock long before; a machine under load may need some seconds."""
-_LOOK_S = 0.05
+"""An engine is ready in about two seconds; a machine under load may need more."""
+_REAP_S = 5.0
 _started: list[subprocess.Popen[bytes]] = []
 """Kept: an engine that ends while its window lives is reaped when that window looks."""
 
 
 def start(folder: SessionFolder, *, take_over: bool = False) -> int:
-    """Start the engine of a session, detached; return its process id once it holds the session's lock.
+    """Start the engine of a session, detached; return its process id once it holds the lock and all it needs.
 
     `take_over`: a person says that the engine on another host is gone.
 
@@ -39,9 +40,16 @@ def start(folder: SessionFolder, *, take_over: bool = False) -> int:
             f"session {folder.name} is already run by process {found.pid} on {found.host}; "
             f"`pike attach {folder.name}` shows it."
         )
-    process = _spawn(folder, take_over=take_over)
-    _started.append(process)
-    _await_lock(folder, process)
+    reading, writing = os.pipe()
+    try:
+        try:
+            process = _spawn(folder, writing, take_over=take_over)
+        finally:
+            os.close(writing)
+        _started.append(process)
+        _await_ready(folder, process, reading)
+    finally:
+        os.close(reading)
     return process.pid
 
 
@@ -76,10 +84,10 @@ def last_words(folder: SessionFolder, lines: int = 1) -> str:
     return " / ".join(inert_line(line, 300) for line in told[-lines:])
 
 
-def _spawn(folder: SessionFolder, *, take_over: bool) -> subprocess.Popen[bytes]:
+def _spawn(folder: SessionFolder, ready: int, *, take_over: bool) -> subprocess.Popen[bytes]:
     # `-P`: the engine starts in the session's folder, and nothing there may shadow our rooms.
     words = [sys.executable, "-P", "-m", "workbench.engine_entry", str(folder.path.absolute())]
-    words += ["--take-over"] if take_over else []
+    words += ["--ready", str(ready), *(["--take-over"] if take_over else [])]
     try:
         with folder.log.open("ab") as log:
             return subprocess.Popen(
@@ -89,6 +97,7 @@ def _spawn(folder: SessionFolder, *, take_over: bool) -> subprocess.Popen[bytes]
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
+                pass_fds=(ready,),
             )
     except OSError as error:
         raise CannotGoOn(
@@ -96,17 +105,17 @@ def _spawn(folder: SessionFolder, *, take_over: bool) -> subprocess.Popen[bytes]
         ) from error
 
 
-def _await_lock(folder: SessionFolder, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + START_LIMIT_S
-    while time.monotonic() < deadline:
-        found = holder(folder)
-        if found is not None and found.pid == process.pid:
-            return
-        if process.poll() is not None:
-            raise CannotGoOn(
-                f"the engine of {folder.name} ended at once: {last_words(folder)} (more in {folder.log})"
-            )
-        time.sleep(_LOOK_S)
+def _await_ready(folder: SessionFolder, process: subprocess.Popen[bytes], reading: int) -> None:
+    """Wait for the engine's word on its end of the pipe; the pipe closes without one if it ends."""
+    if not select.select([reading], [], [], START_LIMIT_S)[0]:
+        raise CannotGoOn(
+            f"the engine of {folder.name} is not ready after {START_LIMIT_S:.0f} s; it may still come, "
+            f"see {folder.log}."
+        )
+    if os.read(reading, 1):
+        return
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_REAP_S)
     raise CannotGoOn(
-        f"the engine of {folder.name} did not take its lock in {START_LIMIT_S:.0f} s; see {folder.log}."
+        f"the engine of {folder.name} ended at once: {last_words(folder)} (log: {folder.log})"
     )

@@ -39,7 +39,7 @@ VERDICTS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 BY_NAME: dict[str, st.SearchStrategy[Any]] = {
     "verdict": VERDICTS,
     "proposals": st.lists(
-        st.fixed_dictionaries({"id": HOSTILE, "meta": st.just({"phase": 2}) | st.just({})}), max_size=14
+        st.fixed_dictionaries({"id": HOSTILE, "meta": st.sampled_from([{"phase": 2}, {"island": 1}])}), max_size=14
     ),
     "kind": st.sampled_from(["correct", "wrong", "error"]) | HOSTILE,
     "args": st.dictionaries(HOSTILE, HOSTILE, max_size=3),
