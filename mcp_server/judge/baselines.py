@@ -152,17 +152,24 @@ def _measured(
     task = eager.station.state.task
     try:
         plain = replace(variant, name=f"{variant.name}_probe", compile=False)
-        for probe in (plain, variant) if variant.form else (variant,):
-            lane = _lane(others, probe, task, COMPILE_DEADLINE_S)
-            probe_s = min(lane.call() for _ in range(3))
-            if probe_s > HOPELESS * best_s:
-                return f"{probe_s / best_s:.1f} × the best so far, not measured further"
+        slowness = _slowness(plain, others, task, best_s)[1] if variant.form else 0.0
+        if slowness > HOPELESS:
+            return f"{slowness:.1f} × the best so far, not compiled"
+        lane, slowness = _slowness(variant, others, task, best_s)
+        if slowness > HOPELESS:
+            return f"{slowness:.1f} × the best so far, not measured further"
         timed = paired(eager, lane, rules_for(task.device, found.scope))
     except Fault as fault:
         if fault.code == "protocol":
             raise
         return f"{fault.cause}"
     return _row(variant, timed, lane, found.eager.time_ms)
+
+
+def _slowness(variant: Variant, station: Station, task: Task, best_s: float) -> tuple[Lane, float]:
+    """Load a variant; return it, and its time after a first call over the best so far."""
+    lane = _lane(station, variant, task, COMPILE_DEADLINE_S)
+    return lane, min(lane.call() for _ in range(3)) / best_s
 
 
 def _row(variant: Variant, timed: Paired, lane: Lane, eager_ms: float) -> Baseline:

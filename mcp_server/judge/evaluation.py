@@ -9,19 +9,20 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from mcp_server.judge import timing
+from mcp_server.judge import gates, hardware, timing
 from mcp_server.judge.budget import class_of
 from mcp_server.judge.faults import Fault, WorkerEnded, rejected
 from mcp_server.judge.held import Held, Keeper, Resident, call_deadline_s
 from mcp_server.judge.oracle import secret
 from mcp_server.judge.probes import Examination, Report
-from mcp_server.judge.qualification import Qualification, bounds_of
+from mcp_server.judge.qualification import Qualification, bounds_of, qualify
 from mcp_server.judge.state import TaskState
 from mcp_server.judge.station import Loading, Station
-from mcp_server.judge.statistics import median
+from mcp_server.judge.statistics import median, percentile
 from mcp_server.judge.worker_link import Worker, worker_threads
 
 if TYPE_CHECKING:
+    from mcp_server.judge.budget import Budget
     from mcp_server.judge.clock import Lane, Paired
     from mcp_server.judge.request import Request
     from mcp_server.judge.server import GivenWorker, Printed, Server
@@ -66,6 +67,7 @@ class Attempt:
         findings: Findings,
         *,
         state: TaskState,
+        budget: Budget,
     ) -> None:
         self.server = server
         self.keeper = keeper
@@ -74,7 +76,8 @@ class Attempt:
         self.request = request
         self.findings = findings
         self.state = state
-        self.bounds = bounds_of(state, found)
+        self.budget = budget
+        self.bounds = bounds_of(state, budget)
         self.given: GivenWorker | None = None
         self.precision_class = "fp32"
 
@@ -86,11 +89,11 @@ class Attempt:
         self.given = self.server.worker(
             "candidate",
             request.sha256[:32],
-            gpu=request.device != "cpu",
+            gpu=request.place != "cpu",
             interpret=request.interpreted,
         )
         self.findings.verdict.setdefault("sandbox_level", self.given.level)
-        self.worker = Worker(self.given.socket, self.state.sizes, request.device)
+        self.worker = Worker(self.given.socket, self.state.sizes, request.place)
         with self.server.lease():
             self.station = Station(self.worker, self.state)
         loading = Loading(
@@ -120,7 +123,7 @@ class Attempt:
         calls = 6 if few else 6 + secret(self.state.generator) % 5
         later_s = call_deadline_s(self.state.forward_s) * (12 if few else 1)
         deadlines = (self.request.deadline_s("first_call"), later_s)
-        runs = self.found.budget.runs
+        runs = self.budget.runs
         if self.state.plain:
             calls = 4
         self.examination = Examination(self.station, SLOT, self.bounds, runs)
@@ -147,7 +150,7 @@ class Attempt:
         verdict["worst_output"] = worst.path
         if self.state.plain:
             verdict["worst_got"], verdict["worst_want"] = worst.got, worst.want
-        self.precision_class = class_of(largest, self.found.budget.runs)
+        self.precision_class = class_of(largest, self.budget.runs)
         verdict["precision_class"] = self.precision_class
         if largest > 0.1 and not self.state.plain:
             self.findings.flag("coarse")
@@ -165,37 +168,31 @@ class Attempt:
         self._refuse_impossible(timed)
         self.findings.evidence.setdefault("timings", []).append(_raw(timed, eager, lane))
         verdict = timing.fields(timed, eager, lane, self.found, self.precision_class)
+        verdict |= timing.roofline(self.state, verdict, self.request.place)
         self.findings.verdict |= verdict
+        if verdict["roofline_ratio"] > 1.1 and self.request.place != "cpu":
+            self.findings.flag("below_roofline")
         if verdict["speedup_ratio"] > timing.EXTRAORDINARY:
             self.findings.flag("extraordinary")
         return timed
 
     def _refuse_disturbing(self, eager: Lane, timed: Paired, before: timing.Alone) -> None:
-        from mcp_server.judge import gates
-
-        margins = gates.margins_for(self.request.device)
-        beside_s = median(timed.a_s)
+        margins = gates.margins_for(self.request.place)
+        beside_s = percentile(timed.a_s, gates.ALWAYS)
         if abs(beside_s - before.median_s) <= margins.drift_ratio * before.median_s:
             return
         self.census()
         self.drop()
-        after = timing.alone(eager, self.found.scope, self.request.device)
+        after = timing.alone(eager, self.found.scope, self.request.place)
         noise_s = max(before.noise_s, after.noise_s)
         if gates.disturbed(before.median_s, beside_s, after.median_s, noise_s, margins):
             raise rejected("disturbs_baseline", "The original was slower beside this candidate.")
 
     def _refuse_impossible(self, timed: Paired) -> None:
         size = sum(x.numel() * x.element_size() for x in self.state.like.leaves)
-        if median(timed.b_s) < size / self.keeper_bandwidth():
-            raise rejected(
-                "faster_than_hardware", "The time is shorter than writing the answer takes."
-            )
-
-    def keeper_bandwidth(self) -> float:
-        """Return bytes per second that no candidate can exceed."""
-        from mcp_server.judge.hardware import write_limit
-
-        return write_limit(self.request.device)
+        if median(timed.b_s) < size / hardware.write_limit(self.request.place):
+            cause = "The time is shorter than writing the answer takes."
+            raise rejected("faster_than_hardware", cause)
 
     def census(self) -> None:
         """Ask the worker what it has become, and flag what is not as it was."""
@@ -282,6 +279,8 @@ class Evaluation:
 
     def _note(self, fault: Fault) -> None:
         fault = self._excused(fault)
+        if fault.code == "worker_lost":
+            self.keeper.release(self.held)
         self.findings.verdict |= {
             "status": fault.status,
             "code": fault.code,
@@ -307,6 +306,9 @@ class Evaluation:
             verdict["correct"] = status == "ok"
         elif reached and status == "rejected":
             verdict["correct"] = False
+        verdict["task_sha256"] = self.held.task.sha256
+        if status == "compile_error":
+            verdict["build_log"] = verdict.get("stderr_tail")
         verdict["wall_s"] = monotonic() - self.began
 
     def _qualified(self) -> Qualification:
@@ -327,15 +329,14 @@ class Evaluation:
             "qualify_s": monotonic() - began,
         }
         if found.baselines:
-            from mcp_server.judge.timing import baseline_fields
-
-            self.findings.verdict |= baseline_fields(found)
+            self.findings.verdict |= timing.baseline_fields(found)
         return found
 
     def _first(self, found: Qualification) -> Attempt:
-        self.findings.verdict["weights_mode"] = "by_name"
+        named = bool(self.held.state.reference.weights)
+        self.findings.verdict["weights_mode"] = "by_name" if named else "none"
         try:
-            attempt = self._attempt(found, self.held.state, confirm=False)
+            attempt = self._attempt(found, self.held.state, found.budget, confirm=False)
         except Fault as fault:
             if not self._may_retry(fault):
                 raise
@@ -352,17 +353,14 @@ class Evaluation:
 
     def _retried(self, found: Qualification, fault: Fault) -> Attempt:
         """Try once more with weights that are the same however they are created."""
-        held = self.held
         self.server.stage("correctness", "noisy construction")
         try:
-            if held.noisy is None:
-                noise = secret(held.state.generator)
-                held.noisy = TaskState(held.task, plain=False, noise=noise)
+            state, budget = self._noisy()
         except Fault:
             raise fault from None
         kept = dict(self.findings.verdict)
         try:
-            attempt = self._attempt(found, held.noisy, confirm=False)
+            attempt = self._attempt(found, state, budget, confirm=False)
         except Fault:
             self.findings.verdict.clear()
             self.findings.verdict |= kept
@@ -371,7 +369,19 @@ class Evaluation:
         self.findings.flag("weights_folded")
         return attempt
 
-    def _attempt(self, found: Qualification, state: TaskState, *, confirm: bool) -> Attempt:
+    def _noisy(self) -> tuple[TaskState, Budget]:
+        """Return the task with weights keyed by shape, qualified too."""
+        held = self.held
+        if held.noisy is None or held.noisy_budget is None:
+            with self.server.lease():
+                noise = secret(held.state.generator)
+                held.noisy = TaskState(held.task, plain=False, noise=noise)
+                held.noisy_budget = qualify(held.noisy, self.request.precision).budget
+        return held.noisy, held.noisy_budget
+
+    def _attempt(
+        self, found: Qualification, state: TaskState, budget: Budget, *, confirm: bool
+    ) -> Attempt:
         attempt = Attempt(
             self.server,
             self.keeper,
@@ -380,6 +390,7 @@ class Evaluation:
             self.request,
             self.findings,
             state=state,
+            budget=budget,
         )
         try:
             self._stages(attempt, found, confirm=confirm)
@@ -403,7 +414,7 @@ class Evaluation:
         timed = request.wants("timing") and not request.interpreted
         resident = self._opponent(confirm=confirm) if timed else None
         try:
-            before = timing.alone(resident.lane, found.scope, request.device) if resident else None
+            before = timing.alone(resident.lane, found.scope, request.place) if resident else None
             began = monotonic()
             if not confirm:
                 self._enter("correctness")
@@ -445,7 +456,7 @@ class Evaluation:
         """Measure again in a fresh process pair: the second measurement is the one reported."""
         verdict = self.findings.verdict
         quick, said = verdict["speedup_ratio"], verdict["outcome"]
-        self._attempt(found, first.state, confirm=True)
+        self._attempt(found, first.state, first.budget, confirm=True)
         verdict["quick_speedup_ratio"] = quick
         verdict["confirmed"] = verdict["outcome"] == said
         verdict["mode"] = "confirm"

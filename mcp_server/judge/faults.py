@@ -31,6 +31,11 @@ class Cancelled(Exception):
     """The server withdrew the request."""
 
 
+def lost(cause: str) -> Fault:
+    """Return the fault of a worker that failed through no candidate's doing."""
+    return Fault("infra_error", "worker_lost", cause)
+
+
 def unfit(code: str, cause: str) -> Fault:
     """Return the fault of a task that cannot judge candidates."""
     return Fault("task_unfit", code, cause)

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mcp_server.judge import baselines
-from mcp_server.judge.faults import Fault, WorkerEnded
+from mcp_server.judge.faults import Fault, lost
 from mcp_server.judge.qualification import Qualification, from_json, qualify
 from mcp_server.judge.station import Station
 from mcp_server.judge.worker_link import Worker
 
 if TYPE_CHECKING:
+    from mcp_server.judge.budget import Budget
     from mcp_server.judge.clock import Lane
     from mcp_server.judge.request import Request
     from mcp_server.judge.server import GivenWorker, Server
@@ -43,7 +44,9 @@ class Held:
     qualifications: dict[str, Qualification] = field(default_factory=dict[str, Qualification])
     noisy: TaskState | None = None
     """The same with noisy construction; made when a candidate needs it."""
+    noisy_budget: Budget | None = None
     resident: Resident | None = None
+    attempts: int = 0
 
 
 class Keeper:
@@ -63,10 +66,11 @@ class Keeper:
             "baseline", f"task-{held.task.sha256[:16]}", gpu=self.device != "cpu"
         )
         try:
-            station = Station(Worker(given.socket, held.state.sizes, self.device), held.state)
+            worker = Worker(given.socket, held.state.sizes, self.device, trusted=True)
+            station = Station(worker, held.state)
             deadline_s = call_deadline_s(held.state.forward_s)
             lane = baselines.eager_lane(station, held.task, max(120.0, deadline_s))
-        except (Fault, WorkerEnded) as error:
+        except Fault as error:
             printed = self.server.drop(given)
             log.warning("the baseline worker failed: %s %s", error, printed.stderr[-2000:])
             raise lost(f"The original does not run in a worker: {error}") from error
@@ -112,20 +116,16 @@ class Keeper:
                 eager.lane,
                 other.lane.station,
                 held.task,
-                lambda name: self.server.stage("qualify", f"baseline {name}"),
+                self._tell,
                 request.deadline_s("qualify"),
             )
-        except WorkerEnded as error:
-            self.release(held)
-            raise lost("A worker that ran the original ended.") from error
         finally:
             self.server.drop(other.given)
         return found
 
-
-def lost(cause: str) -> Fault:
-    """Return the fault of a worker that failed through no candidate's doing."""
-    return Fault("infra_error", "worker_lost", cause)
+    def _tell(self, baseline: str) -> None:
+        self.server.check_cancelled()
+        self.server.stage("qualify", f"baseline {baseline}")
 
 
 def call_deadline_s(forward_s: float) -> float:

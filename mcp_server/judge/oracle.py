@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import torch
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from mcp_server.judge.task import Task
 
 ENTRIES = 12
+FILL_S = 20.0
+"""How long making entries may take, once there are four."""
 MEMORY_BYTES = 2 * 1024**3
 """What the entries' inputs and answers may take together."""
 
@@ -96,7 +99,8 @@ class Entries:
             x.numel() * x.element_size() for x in self.kept[0].answer.leaves
         )
         limit = max(4, min(ENTRIES, MEMORY_BYTES // max(1, size)))
-        while len(self.kept) < limit:
+        began = monotonic()
+        while len(self.kept) < limit and (len(self.kept) < 4 or monotonic() - began < FILL_S):
             self._add(self._fresh())
 
     def refresh(self) -> Entry:

@@ -118,11 +118,11 @@ def qualify(state: TaskState, policy: str) -> Qualification:
     return Qualification(budget, blind, state.oracle.kind, state.forward_s)
 
 
-def bounds_of(state: TaskState, found: Qualification) -> list[Bound]:
+def bounds_of(state: TaskState, budget: Budget) -> list[Bound]:
     """Return what each output must keep to."""
     if state.plain:
         return paper_bounds(len(state.scales))
-    return found.budget.bounds(state.scales)
+    return budget.bounds(state.scales)
 
 
 def _paper_budget(policy: str) -> Budget:

@@ -39,12 +39,14 @@ def forward(model: nn.Module, arguments: Any, seed: int) -> Answer:
     given: list[Tensor] = []
     pack(arguments, given)
     with torch.inference_mode():
-        made = model(**arguments) if isinstance(arguments, dict) else model(*arguments)
+        made: Any = model(**arguments) if isinstance(arguments, dict) else model(*arguments)
     leaves: list[Tensor] = []
     tree = pack(made, leaves)
     owners = {_storage(x): f"input {i}" for i, x in enumerate(given)}
     owners |= {_storage(x): "parameter" for x in (*model.parameters(), *model.buffers())}
     shares = [owners.get(_storage(x)) if x.numel() else None for x in leaves]
+    if leaves and leaves[0].is_cuda:
+        torch.cuda.synchronize()
     return Answer(tree, [x.detach().contiguous() for x in leaves], shares)
 
 

@@ -28,6 +28,7 @@ class Request:
     task_path: str
     source: str
     device: str
+    """As the caller names it."""
     precision: str
     tolerance: str
     beat: float | None
@@ -36,6 +37,11 @@ class Request:
     qualification: dict[str, Any] | None
     deadlines: dict[str, float]
     agent_task: bool
+
+    @property
+    def place(self) -> str:
+        """The device as this process sees it: one GPU is visible."""
+        return "cpu" if self.device == "cpu" else "cuda:0"
 
     def wants(self, stage: str) -> bool:
         """Return whether that stage is asked for."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import logging
 import os
 import platform
@@ -16,11 +18,12 @@ from mcp_server.channel import Channel, ChannelClosed
 from mcp_server.judge import hardware
 from mcp_server.judge.evaluation import Evaluation, Findings
 from mcp_server.judge.faults import Cancelled, Fault
-from mcp_server.judge.held import Held, Keeper
+from mcp_server.judge.held import ATTEMPTS_LIMIT, Held, Keeper
 from mcp_server.judge.request import Request, read
 from mcp_server.judge.server import Quit, Server
 from mcp_server.judge.state import TaskState
 from mcp_server.judge.task import load_task
+from mcp_server.judge.timing import baseline_fields
 from mcp_server.worker.program import set_tf32
 
 if TYPE_CHECKING:
@@ -67,6 +70,7 @@ class Judge:
 
     def _answer(self, message: dict[str, Any]) -> None:
         findings = Findings()
+        spoilt = False
         try:
             request = read(message)
             findings = self._judge(request)
@@ -77,18 +81,24 @@ class Judge:
             raise
         except Exception as error:  # noqa: BLE001  the boundary: a fault of ours is no candidate's
             traceback.print_exc()
+            spoilt = "CUDA error" in str(error)
             cause = f"The judge failed: {type(error).__name__}: {str(error)[:200]}"
-            findings.verdict |= {"status": "infra_error", "code": "worker_lost", "cause": cause}
+            code = "gpu_unhealthy" if spoilt else "worker_lost"
+            findings.verdict |= {"status": "infra_error", "code": code, "cause": cause}
         findings.verdict["flags"] = findings.flags
         self.server.send(
             "done", id=message.get("id"), verdict=findings.verdict, evidence=findings.evidence
         )
+        if spoilt:
+            raise Quit
 
     def _judge(self, request: Request) -> Findings:
         findings = Findings()
         try:
             self.server.stage("qualify", "loading the task")
-            keeper = self.keepers.setdefault(request.device, Keeper(self.server, request.device))
+            if request.place != "cpu" and not torch.cuda.is_available():
+                raise Fault("infra_error", "gpu_unhealthy", "There is no CUDA device here.")
+            keeper = self.keepers.setdefault(request.place, Keeper(self.server, request.place))
             held = self._held(request, keeper)
             if not request.source:
                 return self._qualify(request, keeper, held)
@@ -99,14 +109,13 @@ class Judge:
                 "code": fault.code,
                 "cause": fault.cause,
                 "stage": "qualify",
+                **fault.details,
             }
         if request.agent_task:
             findings.flag("agent_task")
         return findings
 
     def _qualify(self, request: Request, keeper: Keeper, held: Held) -> Findings:
-        from mcp_server.judge.timing import baseline_fields
-
         findings = Findings()
         with self.server.lease():
             found = keeper.qualification(held, request)
@@ -123,10 +132,14 @@ class Judge:
 
     def _held(self, request: Request, keeper: Keeper) -> Held:
         path = Path(request.task_path)
-        task = load_task(request.task_id, path, request.device)
-        key = (task.sha256, request.device, request.tolerance)
-        if key in self.tasks:
-            return self.tasks[key]
+        task = load_task(request.task_id, path, request.place)
+        key = (task.sha256, request.place, request.tolerance)
+        held = self.tasks.get(key)
+        if held is not None and held.attempts < ATTEMPTS_LIMIT:
+            held.attempts += 1
+            return held
+        if held is not None:
+            keeper.release(self.tasks.pop(key))
         while len(self.tasks) >= TASKS_HELD:
             oldest = next(iter(self.tasks))
             keeper.release(self.tasks.pop(oldest))
@@ -137,7 +150,7 @@ class Judge:
 
     @staticmethod
     def _names(request: Request) -> dict[str, Any]:
-        facts = hardware.describe(request.device)
+        facts = hardware.describe(request.place)
         return {
             "task": request.task_id,
             "device": request.device,
@@ -146,8 +159,20 @@ class Judge:
             "driver": facts["driver"],
             "cuda": facts["cuda"],
             "torch": torch.__version__,
+            "evaluator_sha256": evaluator_sha256(),
             "candidate_sha256": request.sha256 if request.source else None,
             "precision_policy": request.precision,
             "tolerance": request.tolerance,
             "mode": request.mode,
         }
+
+
+@functools.lru_cache(maxsize=1)
+def evaluator_sha256() -> str:
+    """Return a hash over the files that judge and worker are made of."""
+    folder = Path(__file__).resolve().parent
+    files = [*sorted(folder.glob("*.py")), folder.parent / "worker" / "program.py"]
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()

@@ -47,12 +47,12 @@ class TaskState:
 
     def _first_answer(self, first: Draw) -> Answer:
         model = self.reference.fresh()
-        began = perf_counter()
         answer = self._run(model, first, first.seed)
-        self.forward_s = perf_counter() - began
         if not answer.leaves:
             raise unfit("reference_fails", "The forward pass returns no tensor.")
+        began = perf_counter()
         repeat = self._run(model, first, first.seed)
+        self.forward_s = perf_counter() - began
         if not _equal(answer, repeat):
             raise unfit("stochastic", "The original answers differently when it is asked again.")
         other = self._run(self.reference.fresh(), first, first.seed + 1)

@@ -128,13 +128,13 @@ class Station:
             return self._give_weights(slot, deadline_s)
 
     def _give_weights(self, slot: str, deadline_s: float) -> dict[str, Any]:
-        weights = self.state.reference.weights
+        noisy = self.state.reference.noise is not None
+        weights = {} if noisy else self.state.reference.weights
         metas = [describe(value) for value in weights.values()]
         spec = {"names": list(weights), "leaves": metas}
         text = self.worker.text(spec)
         data = self.worker.put(list(weights.values()))
-        dry = self.state.reference.noise is not None
-        return self.worker.request("STATE", deadline_s, slot=slot, data=data, dry=dry, **text)
+        return self.worker.request("STATE", deadline_s, slot=slot, data=data, **text)
 
     # --- calls
 

@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 """A candidate against the original: paired rounds, the gates, and the fields of the verdict they give."""
 
 from __future__ import annotations
@@ -5,11 +6,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mcp_server.judge import gates
+import torch
+
+from mcp_server.judge import gates, hardware
 from mcp_server.judge.baselines import strongest
 from mcp_server.judge.clock import ALL_FETCHED_BYTES, Lane, Paired, block_calls, paired, rules_for
 from mcp_server.judge.faults import rejected
 from mcp_server.judge.statistics import (
+    Estimate,
     chained,
     deviation,
     interval,
@@ -21,6 +25,7 @@ from mcp_server.judge.statistics import (
 if TYPE_CHECKING:
     from mcp_server.judge.budget import Bound
     from mcp_server.judge.qualification import Qualification
+    from mcp_server.judge.state import TaskState
     from mcp_server.judge.station import Station
 
 SAMPLES = 12
@@ -72,7 +77,11 @@ def time_candidate(
     """
     device = eager.station.state.task.device
     margins = gates.margins_for(device)
+    if device != "cpu":
+        torch.cuda.empty_cache()
     timed = paired(eager, candidate, rules_for(device, found.scope, stage_s))
+    if device != "cpu":
+        _both_scopes(eager, candidate, found.scope)
     candidate.check_share = 1.0
     while len(candidate.samples) < 4:
         _ = candidate.batch(2) if found.scope == "device" else [candidate.call()]
@@ -82,6 +91,15 @@ def time_candidate(
         _check_latency(eager, candidate, margins)
     gates.check_samples(candidate, bounds)
     return timed
+
+
+def _both_scopes(eager: Lane, candidate: Lane, scope: str) -> None:
+    """Measure, briefly, the scope that is not the headline's."""
+    for lane in (eager, candidate):
+        if scope == "device":
+            lane.block(10, "latency")
+        else:
+            lane.batch(4)
 
 
 def _check_latency(eager: Lane, candidate: Lane, margins: gates.Margins) -> None:
@@ -106,8 +124,8 @@ def fields(
     if baseline.name == "eager":
         over_best = over_eager
     else:
-        kept = timed.estimate
-        over_best = chained(kept, _estimate_of(baseline.log_ratio, baseline.error, baseline.rounds))
+        known = Estimate(baseline.log_ratio, baseline.error, baseline.rounds)
+        over_best = chained(timed.estimate, known)
     floor = found.noise_floor
     return {
         **_times(timed, eager, candidate, found.scope),
@@ -124,12 +142,6 @@ def fields(
         "outcome_eager": outcome(over_eager, floor),
         "paper_speedup_ratio": _paper(eager, candidate),
     }
-
-
-def _estimate_of(mean: float, error: float, rounds: int) -> Any:
-    from mcp_server.judge.statistics import Estimate
-
-    return Estimate(mean, error, rounds)
 
 
 def _times(timed: Paired, eager: Lane, candidate: Lane, scope: str) -> dict[str, Any]:
@@ -175,6 +187,17 @@ def baseline_fields(found: Qualification) -> dict[str, Any]:
         "baseline_times_ms": [row.time_ms for row in found.baselines],
         "noise_floor_ratio": found.noise_floor,
     }
+
+
+def roofline(state: TaskState, verdict: dict[str, Any], device: str) -> dict[str, Any]:
+    """Return the time that moving every byte once takes, and how near the candidate is to it."""
+    leaves = (*state.like.leaves, *state.reference.weights.values())
+    first = state.entries.kept[0].draw
+    size = first.bytes + sum(x.numel() * x.element_size() for x in leaves)
+    floor_ms = size / hardware.copy_bandwidth(device) * 1e3
+    ratio = floor_ms / verdict["runtime_ms"]
+    bound = "launch" if verdict["launch_bound"] else "memory" if ratio > 0.5 else "unknown"
+    return {"floor_ms": floor_ms, "roofline_ratio": ratio, "bound": bound}
 
 
 def _paper(eager: Lane, candidate: Lane) -> float | None:

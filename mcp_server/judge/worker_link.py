@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from mcp_server.judge.faults import Fault, WorkerEnded, rejected
+from mcp_server.judge.faults import Fault, WorkerEnded, lost, rejected
 from mcp_server.worker.program import HEADER_LIMIT, META_BYTES, aligned, raw
 
 if TYPE_CHECKING:
@@ -102,7 +102,17 @@ class Called:
 class Worker:
     """One worker process and the memory shared with it."""
 
-    def __init__(self, connection: socket.socket, sizes: ArenaSizes, device: str) -> None:
+    def __init__(
+        self,
+        connection: socket.socket,
+        sizes: ArenaSizes,
+        device: str,
+        *,
+        trusted: bool = False,
+    ) -> None:
+        self.trusted = trusted
+        """Whether it runs the original: then a failure is nobody's but the machine's."""
+        self.broken = False
         self.connection = connection
         self.sizes = sizes
         self.device = device
@@ -172,6 +182,12 @@ class Worker:
         self._post(op, fields)
         return self._reply(monotonic() + deadline_s)
 
+    def _fault(self, fault: Fault) -> Fault:
+        """Return the fault, or the machine's where a trusted worker is at fault."""
+        if not self.trusted:
+            return fault
+        return lost(f"The original fails in its worker: {fault.cause}")
+
     def call(self, op: str, deadline_s: float, patch: Patch | None, **fields: Any) -> Called:
         """Reveal and call, with the clock started before the reveal is written."""
         reveal = "none" if patch is None else patch.kind
@@ -226,6 +242,8 @@ class Worker:
     # --- frames
 
     def _post(self, op: str, fields: dict[str, Any], rights: tuple[int, ...] = ()) -> None:
+        if self.broken:
+            raise self._ended()
         self.number += 1
         body = json.dumps({"n": self.number, "op": op, **fields}).encode()
         frame = _LENGTH.pack(len(body)) + body
@@ -238,7 +256,15 @@ class Worker:
             self.connection.setblocking(True)
             self.connection.sendmsg([frame], ancillary)
         except OSError as error:
-            raise WorkerEnded from error
+            raise self._ended() from error
+
+    def _ended(self) -> Exception:
+        self.broken = True
+        return lost("A worker that ran the original ended.") if self.trusted else WorkerEnded()
+
+    def _late(self) -> Fault:
+        self.broken = True
+        return self._fault(Fault("timeout", "call", "The candidate did not answer in time."))
 
     def _reply(self, deadline: float) -> dict[str, Any]:
         (size,) = _LENGTH.unpack(self._exactly(_LENGTH.size, deadline))
@@ -246,12 +272,12 @@ class Worker:
             raise _protocol()
         try:
             answer = json.loads(self._exactly(size, deadline))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise _protocol() from error
         if not isinstance(answer, dict) or answer.get("n") != self.number:
             raise _protocol()
         if "error" in answer:
-            raise _told(answer)
+            raise self._fault(_told(answer))
         return answer
 
     def _exactly(self, size: int, deadline: float) -> bytes:
@@ -260,9 +286,9 @@ class Worker:
             try:
                 data = self._some(size - len(parts), deadline)
             except OSError as error:
-                raise WorkerEnded from error
+                raise self._ended() from error
             if not data:
-                raise WorkerEnded
+                raise self._ended()
             parts += data
         return bytes(parts)
 
@@ -277,12 +303,12 @@ class Worker:
                     continue
         left_s = deadline - monotonic()
         if left_s <= 0:
-            raise Fault("timeout", "call", "The candidate did not answer in time.")
+            raise self._late()
         self.connection.settimeout(left_s)
         try:
             return self.connection.recv(size)
         except TimeoutError:
-            raise Fault("timeout", "call", "The candidate did not answer in time.") from None
+            raise self._late() from None
 
 
 def worker_threads() -> int:

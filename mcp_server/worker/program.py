@@ -562,9 +562,9 @@ class Program:
             target = targets.get(name)
             if target is None or target.shape != value.shape:
                 missing.append(name)
-            elif not header.get("dry"):
+            else:
                 target.data.copy_(value)
-        prepare_s = None if header.get("dry") or missing else self._prepare(slot)
+        prepare_s = None if missing else self._prepare(slot)
         return {"missing": missing[:20], "missing_count": len(missing), "prepare_s": prepare_s}
 
     def _prepare(self, slot: Slot) -> float | None:
@@ -729,9 +729,9 @@ def _told(code: str) -> Generator[None]:
 def _compiled(model: nn.Module) -> Any:
     """Return the model compiled; on few cores without a pool of compilers, whose start costs seconds."""
     if len(os.sched_getaffinity(0)) <= 4:
-        import torch._inductor.config
+        from torch._inductor import config
 
-        torch._inductor.config.compile_threads = 1
+        config.compile_threads = 1
     return torch.compile(model)
 
 

@@ -1,0 +1,142 @@
+"""Budget, comparison and gates on synthetic numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from mcp_server.judge import budget as budgets  # noqa: E402  after the skip
+from mcp_server.judge import gates  # noqa: E402
+from mcp_server.judge.budget import Bound, FormatRun  # noqa: E402
+from mcp_server.judge.compare import compare, paths_of  # noqa: E402
+
+BOUND = Bound(scale=1.0, budget=1e-3, absolute=1e-2, relative=1e-2)
+
+
+def run_of(error: float) -> FormatRun:
+    margins = {key: [error] for key in budgets.PRECISIONS}
+    return FormatRun([error], margins, [0.0], [0.0])
+
+
+RUNS = {
+    "fp32": run_of(1e-7),
+    "fp16_cast": run_of(1e-3),
+    "bf16_autocast": run_of(4e-3),
+    "bf16_cast": run_of(8e-3),
+}
+
+
+def test_the_budget_is_the_policys_own_error_times_its_factor() -> None:
+    budget, blind = budgets.settle("half", RUNS, {"zeros": 1.0})
+    assert budget.policy == "half"
+    assert blind == []
+    assert budget.bounds([1.0])[0].budget == pytest.approx(1.5 * 8e-3)
+
+
+def test_the_cap_is_half_of_the_mildest_structural_mutant() -> None:
+    budget, _ = budgets.settle("half", RUNS, {"zeros": 1.0, "a norm dropped": 0.01})
+    assert budget.cap == pytest.approx(0.005)
+    assert "bf16_cast" not in budget.formats
+    assert budget.bounds([1.0])[0].budget == pytest.approx(0.005)
+
+
+def test_a_mutant_no_worse_than_the_format_itself_is_listed_as_blind() -> None:
+    _, blind = budgets.settle("half", RUNS, {"zeros": 1.0, "biases zeroed": 2e-3})
+    assert blind == ["biases zeroed"]
+
+
+def test_with_every_format_over_the_cap_the_next_finer_policy_holds() -> None:
+    runs = {**RUNS, **{name: run_of(0.6) for name in RUNS if name != "fp32"}}
+    budget, _ = budgets.settle("half", runs, {"zeros": 1.0})
+    assert budget.policy == "fp32"
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [(0.0, "fp32"), (2e-7, "fp32"), (9e-4, "tf32_fp16"), (5e-3, "bf16"), (0.1, "coarser")],
+)
+def test_the_precision_class_is_that_of_the_nearest_measured_error(
+    error: float, expected: str
+) -> None:
+    assert budgets.class_of(error, RUNS) == expected
+
+
+def test_autocast_that_changes_nothing_is_no_mark_of_half_precision() -> None:
+    runs = {"fp32": run_of(2e-7), "bf16_autocast": run_of(2.1e-7), "bf16_cast": run_of(7e-3)}
+    assert budgets.class_of(2.1e-7, runs) == "fp32"
+    assert budgets.class_of(7e-3, runs) == "bf16"
+
+
+def wanted(rows: int = 100) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(1)
+    return torch.randn(rows, 50, generator=generator, dtype=torch.float64)
+
+
+def test_rounding_is_right_and_a_shift_is_not() -> None:
+    want = wanted()
+    assert compare("", want.float(), want, BOUND).code is None
+    assert compare("", (want + 0.002).float(), want, BOUND).code == "values"
+
+
+def test_one_element_outside_its_bound_is_wrong() -> None:
+    want = wanted()
+    got = want.float()
+    got[3, 4] += 1
+    assert compare("", got, want, BOUND).code in ("values", "outliers")
+
+
+def test_a_few_elements_far_beyond_the_usual_error_are_outliers() -> None:
+    want = wanted(1000)
+    got = (want + 1e-6 * torch.randn(want.shape, dtype=torch.float64)).float()
+    got[:2] += 5e-3
+    assert compare("", got, want, BOUND).code == "outliers"
+
+
+def test_nan_is_right_only_where_the_original_has_it() -> None:
+    want = wanted()
+    want[0, 0], want[1, 1] = float("nan"), float("inf")
+    got = want.float()
+    assert compare("", got, want, BOUND).code is None
+    got[5, 5] = float("nan")
+    assert compare("", got, want, BOUND).code == "nonfinite"
+    got = want.float()
+    got[1, 1] = -float("inf")
+    assert compare("", got, want, BOUND).code == "nonfinite"
+
+
+def test_integers_must_be_equal_but_for_the_share_of_ties() -> None:
+    want = torch.arange(1000)
+    got = want.clone()
+    got[0] = 7
+    assert compare("", got, want, BOUND).code == "integers"
+    ties = Bound(1.0, 1e-3, 1e-2, 1e-2, mismatch=0.002)
+    assert compare("", got, want, ties).code is None
+
+
+def test_paths_name_each_tensor_of_a_nested_answer() -> None:
+    tensor = {"k": "tensor", "i": 0}
+    tree = {"k": "dict", "v": [["a", tensor], ["b", {"k": "list", "v": [tensor, tensor]}]]}
+    assert paths_of(tree) == ["['a']", "['b'][0]", "['b'][1]"]
+    assert paths_of(tensor) == [""]
+
+
+def test_a_worker_whose_clock_always_lags_is_not_confirmed() -> None:
+    raw = [2e-3 + i * 1e-6 for i in range(40)]
+    assert gates.clock_confirmed([5e-6] * 40, raw, gates.GPU)
+    assert not gates.clock_confirmed([1e-3] * 40, raw, gates.GPU)
+    assert gates.clock_confirmed([1e-3] * 20 + [5e-6] * 20, raw, gates.GPU)
+
+
+def test_answers_that_take_longer_to_deliver_than_the_originals_are_late() -> None:
+    usual = [2e-4 + i * 1e-6 for i in range(20)]
+    assert not gates.late(usual, usual, 2e-3, gates.GPU)
+    assert gates.late([1e-3] * 20, usual, 2e-3, gates.GPU)
+    noisy = [2e-4] * 8 + [5e-3] * 12
+    assert not gates.late(noisy, usual, 2e-3, gates.GPU)
+
+
+def test_the_original_is_disturbed_only_if_it_recovers() -> None:
+    assert gates.disturbed(1.0, 1.5, 1.01, 0.001, gates.GPU)
+    assert not gates.disturbed(1.0, 1.5, 1.5, 0.001, gates.GPU)
+    assert not gates.disturbed(1.0, 1.01, 1.0, 0.001, gates.GPU)
