@@ -19,6 +19,8 @@ AS_CANDIDATE = "\n\n\nclass ModelNew(Model):\n    pass\n"
 """Makes the original a candidate of its own: equal to itself, as fast as itself."""
 AGENT = "engine"
 REMEASURED = 4
+TURNS = 3
+"""Measurements of the original, where the machine was too busy for one."""
 UNFIT = "task_unfit"
 
 
@@ -48,17 +50,25 @@ async def measure_original(parts: Parts, judging: Judging) -> f.Baseline | f.Fin
     source = await parts.library.text(parts.opened.source_key) + AS_CANDIDATE
     parts.live.evaluation(ORIGINAL, AGENT)
     try:
-        ask = judging.ask_for(ORIGINAL, source)
-        result = await judging.result_of(ask, AGENT, record=False)
+        result = await _verdict_on_itself(judging, source)
     finally:
         parts.live.evaluation_done(ORIGINAL)
-    kind = kind_of(result)
     eager = result.get("eager_ms")
-    if kind is Kind.CORRECT and eager:
+    if kind_of(result) is Kind.CORRECT and eager:
         return _baseline(result, float(eager))
-    if kind is Kind.UNAVAILABLE and result.get("status") != UNFIT:
-        return f.Paused(f"the original could not be measured: {headline(result)}", "evaluator")
-    return f.Finished(f"the task does not fit: {headline(result)}", UNFIT)
+    if result.get("status") == UNFIT:
+        return f.Finished(f"the task does not fit: {headline(result)}", UNFIT)
+    return f.Paused(f"the original could not be measured: {headline(result)}", "evaluator")
+
+
+async def _verdict_on_itself(judging: Judging, source: str) -> dict[str, Any]:
+    """The original cannot break a rule against itself: any such answer is a busy machine's, and is asked for again."""
+    result: dict[str, Any] = {}
+    for _ in range(TURNS):
+        result = await judging.result_of(judging.ask_for(ORIGINAL, source), AGENT, record=False)
+        if kind_of(result) in (Kind.CORRECT, Kind.UNAVAILABLE):
+            break
+    return result
 
 
 async def remeasure(parts: Parts, judging: Judging) -> None:
