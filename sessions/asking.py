@@ -201,6 +201,7 @@ class Asking:
         """Return whether the draft may become a query now; the state may have moved on since it was written."""
         record = draft.record
         stale = next_step(state, record, self._parts.rules) != draft.reserve
+        stale = stale or tuple(g.id for g in guides_for(state, record)) != draft.steers
         if stale or below_ban(state, record) or not self._parts.gate.is_open:
             return Room.WAIT
         return budget.room(

@@ -213,6 +213,7 @@ class Engine:
             if self.state.state not in ENDED:
                 await event.wait()
         if self.state.state is SessionState.FINISHED:
+            await self._lineages.tidy()
             self._notify(SessionState.FINISHED, self.state.cause)
 
     async def _advance(self) -> None:

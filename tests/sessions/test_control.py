@@ -25,14 +25,15 @@ LIMIT_S = 20.0
 async def until(running: Search, seen: Callable[[State], object]) -> State:
     """Wait until the journal shows it."""
     async with asyncio.timeout(LIMIT_S):
-        while not seen(running.state):
+        while not seen(running.state):  # noqa: ASYNC110 - the journal is a file of another's
             await asyncio.sleep(0.02)
     return running.state
 
 
-def ask(running: Search, act: str, **args: object) -> None:
-    """Send a command as a viewer does."""
-    send(running.folder.journal, act, args, author="ada", seen_seq=running.state.seq)
+async def ask(running: Search, act: str, **args: object) -> None:
+    """Send a command as a viewer does, while the engine's own transactions can end."""
+    journal, seq = running.folder.journal, running.state.seq
+    await asyncio.to_thread(send, journal, act, args, author="ada", seen_seq=seq)
 
 
 @asynccontextmanager
@@ -58,7 +59,7 @@ async def test_a_pause_lets_what_is_in_flight_finish_and_starts_nothing(tmp_path
         await until(running, lambda s: len(s.attempts) >= 2)
         hold.clear()
         await until(running, lambda s: s.in_flight)
-        ask(running, "pause")
+        await ask(running, "pause")
         state = await until(running, paused)
         assert (state.code, state.cause_author) == ("asked", "ada")
         sent = len(state.queries)
@@ -66,7 +67,7 @@ async def test_a_pause_lets_what_is_in_flight_finish_and_starts_nothing(tmp_path
         await until(running, lambda s: not s.in_flight)
         await asyncio.sleep(0.6)
         assert len(running.state.queries) == sent
-        ask(running, "resume")
+        await ask(running, "resume")
         assert await task is SessionState.FINISHED
     assert running.state.spending.queries == 12
 
@@ -76,16 +77,16 @@ async def test_pausing_now_cancels_evaluations_and_keeps_paid_answers(tmp_path: 
     running = search(tmp_path, evaluator=evaluator)
     async with engine(running) as task:
         await until(running, lambda s: any(a.evaluating for a in s.attempts.values()))
-        ask(running, "pause", now=True)
+        await ask(running, "pause", now=True)
         await until(running, paused)
         async with asyncio.timeout(LIMIT_S):
-            while not evaluator.cancelled:
+            while not evaluator.cancelled:  # noqa: ASYNC110 - a list, filled by the engine
                 await asyncio.sleep(0.02)
         answered = {q.id for q in running.state.queries.values() if q.end == "done"}
         assert answered
         assert evaluator.hold is not None
         evaluator.hold.set()
-        ask(running, "resume")
+        await ask(running, "resume")
         assert await task is SessionState.FINISHED
     assert not [q for q in running.state.queries.values() if q.end == "lost"]
     assert all(a.commit for a in running.state.attempts.values())
@@ -96,14 +97,14 @@ async def test_stopping_waits_for_calls_in_flight_and_resuming_goes_on(tmp_path:
     running = search(tmp_path, model=FatedModel(hold=hold))
     async with engine(running) as task:
         await until(running, lambda s: s.in_flight)
-        ask(running, "stop")
+        await ask(running, "stop")
         await until(running, paused)
         assert not task.done()
         hold.set()
         assert await task is SessionState.STOPPED
     assert not running.state.in_flight
     assert await running.run() is SessionState.STOPPED, "without a resume it stays stopped"
-    ask(running, "resume")
+    await ask(running, "resume")
     assert await running.run() is SessionState.FINISHED
     assert running.state.spending.queries == 12
 
@@ -112,7 +113,7 @@ async def test_stopping_now_loses_calls_in_flight_and_counts_them(tmp_path: Path
     running = search(tmp_path, model=FatedModel(hold=asyncio.Event()))
     async with engine(running) as task:
         await until(running, lambda s: s.in_flight)
-        ask(running, "stop", now=True)
+        await ask(running, "stop", now=True)
         assert await task is SessionState.STOPPED
     assert [q.end for q in running.state.queries.values()] == ["lost"]
     assert running.state.spending.queries == 1
@@ -137,7 +138,7 @@ async def test_a_refused_key_pauses_the_session_and_costs_nothing(tmp_path: Path
         assert (state.code, state.spending.queries) == ("bad_key", 0)
         assert "FATED_API_KEY" in state.cause
         broken = False
-        ask(running, "resume")
+        await ask(running, "resume")
         assert await task is SessionState.FINISHED
     assert running.state.spending.queries == 12
 
@@ -209,7 +210,7 @@ async def test_money_ends_the_search_without_going_above_its_limit(tmp_path: Pat
 async def test_a_raised_limit_lets_a_finished_search_go_on(tmp_path: Path) -> None:
     running = search(tmp_path)
     await running.run()
-    ask(running, "budget", queries=20)
-    ask(running, "resume")
+    await ask(running, "budget", queries=20)
+    await ask(running, "resume")
     assert await running.run() is SessionState.FINISHED
     assert running.state.spending.queries == 20
