@@ -60,10 +60,11 @@ class Storage:
 def storage_of(path: Path, mounts: str | None = None) -> Storage:
     """Return the disk of an existing folder. `mounts`: the text of /proc/self/mountinfo."""
     here = path.resolve()
-    return Storage(path, _kind(here, mounts), shutil.disk_usage(here).free)
+    return Storage(path, kind_of(here, mounts), shutil.disk_usage(here).free)
 
 
-def _kind(path: Path, mounts: str | None) -> str:
+def kind_of(path: Path, mounts: str | None = None) -> str:
+    """Return the type of the file system that a path is on; empty if unknown."""
     if mounts is None:
         try:
             mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")

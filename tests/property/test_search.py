@@ -152,10 +152,11 @@ def budget_holds(state: State) -> None:
     spending = state.spending
     assert spending.queries_reserved >= 0
     assert spending.cost_reserved_usd >= -1e-9
-    if state.limits.get("queries") is not None:
-        assert spending.queries + spending.queries_reserved <= state.limits["queries"]
-    if state.limits.get("cost_usd") is not None:
-        assert spending.cost_usd + spending.cost_reserved_usd <= state.limits["cost_usd"] + 1e-6
+    queries, dollars = state.limits.get("queries"), state.limits.get("cost_usd")
+    if queries is not None:
+        assert spending.queries + spending.queries_reserved <= queries
+    if dollars is not None:
+        assert spending.cost_usd + spending.cost_reserved_usd <= dollars + 1e-6
 
 
 def bans_hold(state: State, fact: f.Fact, banned: set[str]) -> None:

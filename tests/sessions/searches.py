@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sessions import prompts
 from sessions.engine import Engine
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sessions.model import State
     from sessions.states import SessionState
 
+T = TypeVar("T")
 WAIT_S = 60.0
 """For a whole search; nothing sleeps in one."""
 TEMPLATES = prompts.load()
@@ -88,6 +89,10 @@ class Search:
     def state(self) -> State:
         """The session, folded."""
         return fold(self.facts)
+
+    def after(self, seq: int, kind: type[T]) -> list[T]:
+        """Return the bodies of one kind among the facts numbered above `seq`."""
+        return [x.body for x in self.facts if x.seq > seq and isinstance(x.body, kind)]
 
     def of(self, kind: str) -> list[Any]:
         """Return the bodies of one kind."""

@@ -42,9 +42,11 @@ def check(seen: dict[str, Any]) -> None:
 
 def check_money(ledger: dict[str, Any], where: str) -> None:
     """Assert that no step was paid twice, but for the answers that were lost."""
-    done, lost = Counter(ledger["done"]), Counter(ledger["lost"])
+    done: Counter[str] = Counter(ledger["done"])
+    lost: Counter[str] = Counter(ledger["lost"])
+    asked: Counter[str] = Counter(ledger["asked"])
     assert set(done.values()) == {1}, f"{where}: a step was answered twice"
-    for step, times in Counter(ledger["asked"]).items():
+    for step, times in asked.items():
         assert times - lost[step] <= 1, f"{where}: {step} was paid {times} times"
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from sessions import facts as f
 from sessions.commands import send
 from sessions.errors import CommandRefused
 from sessions.journal import Reader
@@ -20,7 +21,6 @@ from tests.sessions.test_control import engine, until
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sessions.facts import Steered
 
 LATE = 10**6
 """A viewer that has seen everything."""
@@ -31,7 +31,7 @@ async def beside(running: Search, act: str, **args: Any) -> None:
     await asyncio.to_thread(send, running.folder.journal, act, args, author="ada", seen_seq=LATE)
 
 
-async def ended(running: Search, *commands: tuple[str, dict[str, Any]]) -> list[Steered]:
+async def ended(running: Search, *commands: tuple[str, dict[str, Any]]) -> list[f.Steered]:
     """Let a search end, send commands, let it take them; return their facts."""
     if running.state.seq == 1:
         await running.run()
@@ -40,6 +40,13 @@ async def ended(running: Search, *commands: tuple[str, dict[str, Any]]) -> list[
         send(running.folder.journal, act, args, author="ada", seen_seq=LATE)
     await running.run()
     return running.of("steer")[before:]
+
+
+def guide_trailers(running: Search) -> str:
+    """Return what the commits say of guides."""
+    words = ["log", "--all", "--format=%(trailers:key=Pike-Guide)"]
+    command = ["git", "-C", str(running.folder.lineage), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 async def test_a_guide_is_in_the_prompts_and_in_the_commits_of_as_many_proposals_as_asked(
@@ -57,20 +64,7 @@ async def test_a_guide_is_in_the_prompts_and_in_the_commits_of_as_many_proposals
     for query in state.queries.values():
         assert ("keep the softmax in fp32" in texts[query.id]) is ("s1" in query.steers)
     assert status(state, state.steers["s1"]) == "spent"
-    log = await asyncio.to_thread(
-        subprocess.run,
-        [
-            "git",
-            "-C",
-            str(running.folder.lineage),
-            "log",
-            "--all",
-            "--format=%(trailers:key=Pike-Guide)",
-        ],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
+    log = await asyncio.to_thread(guide_trailers, running)
     assert "Pike-Guide: s1 keep the softmax in fp32" in log
 
 
@@ -114,16 +108,11 @@ async def test_a_ban_cancels_open_proposals_below_and_is_never_a_parent_again(
         seq = running.state.seq
         hold.set()
         assert await task is SessionState.FINISHED
-    later = [
-        p
-        for x in running.facts
-        if x.seq > seq and x.body.KIND == "proposed"
-        for p in x.body.proposals
-    ]
+    later = [p for body in running.after(seq, f.Proposed) for p in body.proposals]
     assert later
     assert parent not in {p["parent"] for p in later}
-    sent = [x.body for x in running.facts if x.seq > seq and x.body.KIND == "query_sent"]
-    assert parent not in {running.state.trajectories[q.proposal].proposal.parent for q in sent}
+    for sent in running.after(seq, f.QuerySent):
+        assert running.state.trajectories[sent.proposal].proposal.parent != parent
 
 
 @pytest.mark.parametrize(
@@ -154,7 +143,7 @@ async def test_a_steer_that_cannot_apply_is_refused_with_the_reason(
     assert why in fact.why
 
 
-async def refused_after(running: Search, command: tuple[str, dict[str, Any]]) -> list[Steered]:
+async def refused_after(running: Search, command: tuple[str, dict[str, Any]]) -> list[f.Steered]:
     """Let the search end, then ask; every engine takes its waiting commands."""
     send(running.folder.journal, "resume", author="ada", seen_seq=1)
     return await ended(running, command)
