@@ -11,14 +11,19 @@ from sessions import facts as f
 from sessions.recorder import Entry
 from sessions.states import SessionState
 from sessions.steering import steered
-from sessions.storage import put_ballast
+from sessions.storage import put_ballast, storage_of
 
 if TYPE_CHECKING:
     from sessions.engine import Engine
+    from sessions.errors import LineageError
+    from sessions.folder import SessionFolder
     from sessions.journal import Command
     from sessions.model import State
 
 log = logging.getLogger(__name__)
+
+ROOM_BYTES = 1024 * 1024
+"""Less free space than this is a full disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,16 @@ async def obey(engine: Engine, command: Command) -> None:
             await _stop(engine, command)
         case _:
             await _steer(engine, command)
+
+
+def lineage_trouble(folder: SessionFolder, error: LineageError) -> tuple[str, str]:
+    """Return cause and code of the pause that a failing repository brings."""
+    if storage_of(folder.path).free_bytes < ROOM_BYTES:
+        return (
+            f"the disk is full: free some room for {folder.path}, then resume ({error})",
+            "disk_full",
+        )
+    return f"{error}; the attempts so far are kept: resume once it is mended", "git"
 
 
 async def leave(engine: Engine) -> None:

@@ -301,7 +301,7 @@ class Engine:
             raise
         except LineageError as error:
             log.error("%s: %s", name, error)
-            await self.pause(str(error), "disk_full" if "No space" in str(error) else "git")
+            await self.pause(*control.lineage_trouble(self._folder, error))
         except Exception as error:
             log.exception("%s", name)
             await self.pause(f"the engine failed: {type(error).__name__}: {error}", "engine")

@@ -246,14 +246,10 @@ class Reader:
         if not path.is_file():
             raise JournalUnreadable(f"no journal at {path}")
         try:
-            self._db = sqlite3.connect(
-                f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None
-            )
-            self._db.execute(f"PRAGMA busy_timeout={BUSY_MS}")
-            row = self._db.execute("SELECT value FROM meta WHERE key='version'").fetchone()
+            self._db, version = _read_only(path)
         except sqlite3.Error as error:
             raise JournalUnreadable(f"cannot read {path}: {error}") from error
-        _check_version(path, row[0] if row else "0")
+        _check_version(path, version)
         self.path = path
 
     def __enter__(self) -> Reader:
@@ -318,6 +314,31 @@ class Reader:
 def schema() -> str:
     """Return the statements that make an empty journal."""
     return resources.files("sessions").joinpath("schema.sql").read_text(encoding="utf-8")
+
+
+def _read_only(path: Path) -> tuple[sqlite3.Connection, str]:
+    """Open a journal to read, and tell its version.
+
+    A write-ahead log needs a file beside the journal, which a read-only disk refuses: without one being left, nobody
+    writes, and the journal is read as it stands.
+    """
+    try:
+        return _opened(f"{path.resolve().as_uri()}?mode=ro")
+    except sqlite3.OperationalError:
+        if path.with_name(f"{path.name}-wal").exists():
+            raise
+        return _opened(f"{path.resolve().as_uri()}?mode=ro&immutable=1")
+
+
+def _opened(uri: str) -> tuple[sqlite3.Connection, str]:
+    db = sqlite3.connect(uri, uri=True, isolation_level=None)
+    try:
+        db.execute(f"PRAGMA busy_timeout={BUSY_MS}")
+        row = db.execute("SELECT value FROM meta WHERE key='version'").fetchone()
+    except BaseException:
+        db.close()
+        raise
+    return db, row[0] if row else "0"
 
 
 def _check_version(path: Path, found: str) -> None:

@@ -167,7 +167,14 @@ def _make(repo: git.Repo, new: NewCommit) -> str:
         author_date=at,
         commit_date=at,
     )
-    return made.hexsha
+    return _whole(made.binsha).hex()
+
+
+def _whole(sha: bytes) -> bytes:
+    """Return the hash of an object; git leaves it empty where it could not write one."""
+    if len(sha) != 20:
+        raise OSError("an object could not be written; is the disk full?")
+    return sha
 
 
 def _tree(repo: git.Repo, files: Mapping[str, str]) -> git.Tree:
@@ -184,8 +191,7 @@ def _store(repo: git.Repo, kind: bytes, data: bytes) -> bytes:
     from gitdb.base import IStream
 
     database: Any = repo.odb  # gitdb has no types
-    stored = database.store(IStream(kind, len(data), BytesIO(data)))
-    return bytes(stored.binsha)
+    return _whole(bytes(database.store(IStream(kind, len(data), BytesIO(data))).binsha))
 
 
 def _bytes(text: str) -> bytes:

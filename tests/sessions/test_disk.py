@@ -1,0 +1,128 @@
+"""A full disk, a read-only folder, a newer journal, no git: a clear word, and nothing lost."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import subprocess
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sessions.errors import LineageError
+from sessions.folder import SessionFolder
+from sessions.journal import Journal, JournalError, JournalNewer, Reader
+from sessions.states import SessionState
+from sessions.summary import rows
+from tests.fakes import FatedModel
+from tests.sessions.searches import Search, search
+from tests.sessions.test_control import ask, engine, paused, until
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from pathlib import Path
+
+
+@contextmanager
+def small_disk(at: Path, megabytes: int) -> Generator[None]:
+    """Mount a disk of its own; skip where that is not allowed."""
+    at.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(at)]
+    if subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("no right to mount a small disk")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(at)], check=True)
+
+
+def fill(at: Path) -> None:
+    """Leave no byte free."""
+    with (at / "filler").open("ab", buffering=0) as file:
+        for size in (1 << 16, 1 << 12, 1):
+            try:
+                while True:
+                    file.write(b"x" * size)
+            except OSError:
+                continue
+
+
+@pytest.mark.parametrize("step", ["p2", "p5"])
+async def test_a_full_disk_pauses_the_search_which_goes_on_when_there_is_room(
+    tmp_path: Path, step: str
+) -> None:
+    disk = tmp_path / "disk"
+    with small_disk(disk, 16):
+        model = FatedModel(
+            fail=lambda r: fill(disk) if r.proposal == step and r.step == 0 else None
+        )
+        running = search(disk, model=model)
+        async with engine(running) as task:
+            state = await until(running, paused)
+            assert state.code == "disk_full"
+            assert str(running.folder.path) in state.cause
+            done = {q.id for q in state.queries.values() if q.end == "done"}
+            assert done, "the answer that found the disk full is kept"
+            (disk / "filler").unlink()
+            model.fail = lambda _request: None
+            await ask(running, "resume")
+            assert await task is SessionState.FINISHED
+        state = running.state
+        assert state.spending.queries == 12
+        assert len(model.asked) == 12, "nothing was paid twice"
+        assert all(a.commit for a in state.attempts.values())
+        fsck = ["git", "-C", str(running.folder.lineage), "fsck"]
+        assert (await asyncio.to_thread(subprocess.run, fsck, check=False)).returncode == 0
+
+
+async def test_a_read_only_session_can_be_read_but_not_run(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    with small_disk(disk, 16):
+        finished = search(disk)
+        await finished.run()
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)  # noqa: ASYNC221 - quick
+        assert finished.state.state is SessionState.FINISHED
+        assert [row["state"] for row in rows(disk)] == ["finished"]
+        with pytest.raises(JournalError, match=r"read-?only|unable to open"):
+            await finished.run()
+
+
+async def test_a_journal_of_a_newer_version_is_refused_by_name_and_version(tmp_path: Path) -> None:
+    running = search(tmp_path)
+    db = sqlite3.connect(running.folder.journal)
+    with db:
+        db.execute("UPDATE meta SET value='99' WHERE key='version'")
+    db.close()
+    with pytest.raises(JournalNewer, match=r"version 99.*update pike"):
+        Reader(running.folder.journal)
+    with pytest.raises(JournalNewer, match=r"version 99.*update pike"):
+        await Journal.open(running.folder.journal, wal=True)
+    assert [row["state"] for row in rows(tmp_path)] == ["unreadable"]
+
+
+async def test_without_git_the_engine_says_so_and_spends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = search(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(LineageError, match="git is not installed"):
+        await running.run()
+    assert running.model.asked == []
+
+
+async def test_a_session_folder_that_was_copied_resumes_elsewhere(tmp_path: Path) -> None:
+    hold = asyncio.Event()
+    running = search(tmp_path / "here", model=FatedModel(hold=hold))
+    async with engine(running) as task:
+        hold.set()
+        await until(running, lambda s: len(s.attempts) >= 2)
+        await ask(running, "stop")
+        await task
+    there = tmp_path / "there"
+    copy = ["cp", "-r", str(running.folder.path), str(there)]
+    await asyncio.to_thread(subprocess.run, copy, check=True)
+    moved = Search(SessionFolder(there))
+    await ask(moved, "resume")
+    assert await moved.run() is SessionState.FINISHED
+    assert moved.state.spending.queries == 12
