@@ -27,7 +27,8 @@ class Idling:
     say: Callable[[str], None]
     clock: Callable[[], float] = time.monotonic
     _quiet_since: float = field(init=False)
-    _said: str = ""
+    _said: dict[str, float] = field(default_factory=dict[str, float])
+    """What was said since something last happened, and when."""
 
     def __post_init__(self) -> None:
         """Begin to wait."""
@@ -35,16 +36,17 @@ class Idling:
 
     def happened(self) -> None:
         """Something was printed: wait anew."""
-        self._quiet_since, self._said = self.clock(), ""
+        self._quiet_since = self.clock()
+        self._said.clear()
 
     def look(self, live: dict[str, Any]) -> None:
-        """Look at the live row; say what goes on if it has not been said."""
-        doing = "; ".join(lines(live))
-        quiet_s = self.clock() - self._quiet_since
-        due = quiet_s >= PATIENCE_S and (doing != self._said or quiet_s >= REPEAT_S)
-        if doing and due:
+        """Look at the live row; say what goes on if it has not been said lately."""
+        now, doing = self.clock(), "; ".join(lines(live))
+        quiet = now - self._quiet_since >= PATIENCE_S
+        fresh = now - self._said.get(doing, -REPEAT_S) < REPEAT_S
+        if doing and quiet and not fresh:
             self.say(f"… {doing}")
-            self._quiet_since, self._said = self.clock(), doing
+            self._quiet_since = self._said[doing] = now
 
 
 def lines(live: dict[str, Any]) -> Iterator[str]:

@@ -20,8 +20,8 @@ def possible() -> bool:
 
 def why_not() -> str:
     """Return why no screen can be opened; empty if one can."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return "this is no terminal"
+    if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        return "this is no terminal: input or output is redirected"
     if os.environ.get("TERM", "dumb") in ("", "dumb"):
         return "TERM is dumb: this terminal cannot carry a screen"
     return ""
