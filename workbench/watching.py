@@ -49,7 +49,7 @@ def begin(folder: SessionFolder, way: Way, printer: Printer) -> int:
         found = lookup.state(folder)
         closing.print_summary(folder, found, printer)
         return code if code else _left(found)
-    return _lines(folder, way, printer)
+    return print_until_over(folder, way, printer)
 
 
 def _detached(folder: SessionFolder, pid: int, way: Way, printer: Printer) -> int:
@@ -61,7 +61,8 @@ def _detached(folder: SessionFolder, pid: int, way: Way, printer: Printer) -> in
     return DONE
 
 
-def _lines(folder: SessionFolder, way: Way, printer: Printer) -> int:
+def print_until_over(folder: SessionFolder, way: Way, printer: Printer) -> int:
+    """Print a line per event until the search ends, pauses by itself or loses its engine; return the exit code."""
     follower = Follower(folder)
     idling = Idling(printer.talk)
     try:

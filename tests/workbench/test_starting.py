@@ -92,7 +92,7 @@ def test_a_file_that_is_no_text_is_refused(pike: Pike, home: Path, tmp_path: Pat
         (("--model", "offline", "--name", "a/b"), 2, ("a/b",)),
         (("--model", "recorded"), 2, ("recorded answers exist for", "starter/softmax")),
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, tuple) else str(value),
+    ids=repr,
 )
 def test_a_flag_that_cannot_hold_is_refused(
     pike: Pike, home: Path, task: Path, flags: tuple[str, ...], code: int, words: tuple[str, ...]
