@@ -55,6 +55,8 @@ class Setting:
     stage_limits: StageLimits = field(default_factory=StageLimits)
     limits: Limits = field(default_factory=Limits)
     """What one process tree may use."""
+    lease_folder: Path | None = None
+    """Of the lease files; the machine's own, which all users share, by default."""
 
 
 @dataclass(slots=True)
@@ -213,7 +215,10 @@ class LocalExecutor:
             self._workspaces.append(Workspace())
             self._builds = Builds(self._workspaces[0].path, self.setting.home)
         sandbox = await probes.choose(self.setting.sandbox, python, device, self.setting.limits)
-        pool = Pool(sandbox, self._workspaces[0], self.setting.programs, _ready(device), self.group)
+        setting, scratch = self.setting, self._workspaces[0]
+        pool = Pool(
+            sandbox, scratch, setting.programs, _ready(device), self.group, setting.lease_folder
+        )
         self.group.start_soon(pool.keep_filled)
         return _Room(pool, anyio.Semaphore(parallel(device)), Cleaner(sandbox))
 

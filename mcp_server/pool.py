@@ -26,6 +26,8 @@ from mcp_server.link import Link, Message
 from mcp_server.sandbox import PACKAGE, Sandbox
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mcp_server.child import Child
     from mcp_server.folders import Workspace
 
@@ -94,6 +96,8 @@ class Pool:
     ready: int
     """Workers kept started ahead, of each kind."""
     group: anyio.abc.TaskGroup
+    lease_folder: Path | None = None
+    """Of the lease files; the machine's own by default."""
     _idle: list[Worker] = field(default_factory=list[Worker])
     _judges: list[Judge] = field(default_factory=list[Judge])
     _names: itertools.count[int] = field(default_factory=itertools.count)
@@ -240,7 +244,7 @@ class Pool:
         return process
 
     async def _start_judge(self) -> Judge:
-        lease = Lease(self.sandbox.device.uuid)
+        lease = Lease(self.sandbox.device.uuid, self.lease_folder)
         ours, theirs = socket.socketpair()
         descriptors = (theirs.fileno(), lease.fd)
         program = [self.programs.judge, "--fd", str(theirs.fileno())]

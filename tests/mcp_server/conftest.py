@@ -47,7 +47,9 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def setting(home: Path) -> Setting:
-    return Setting(home, sandbox="process", device="cpu", programs=SMALL)
+    leases = home / "leases"
+    leases.mkdir(parents=True)
+    return Setting(home, sandbox="process", device="cpu", programs=SMALL, lease_folder=leases)
 
 
 @pytest.fixture

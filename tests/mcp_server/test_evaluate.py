@@ -109,7 +109,7 @@ async def test_a_hanging_candidate_ends_at_the_deadline_though_its_judge_sleeps(
         outcome = await run(executor, "while True: pass")
     assert (outcome.verdict.status, outcome.verdict.code) == (Status.TIMEOUT, "stage")
     assert "timing" in (outcome.verdict.cause or "")
-    assert _lease_is_free()
+    assert _lease_is_free(setting)
 
 
 async def test_cancelling_kills_the_candidate_and_frees_the_lease(
@@ -130,7 +130,7 @@ time.sleep(300)
                     await anyio.sleep(0.01)
                 group.cancel_scope.cancel()
         assert not _lives(mark)
-        assert _lease_is_free()
+        assert _lease_is_free(setting)
         after = await run(executor, "said = 1")
     assert after.verdict.status is Status.OK
 
@@ -155,8 +155,8 @@ def _left_in(folder: Path) -> list[str]:
     return [p.name for p in folder.glob("pike-*")]
 
 
-def _lease_is_free() -> bool:
-    lease = Lease(cpu().uuid)
+def _lease_is_free(setting: Setting) -> bool:
+    lease = Lease(cpu().uuid, setting.lease_folder)
     free = lease.try_take()
     lease.free()
     lease.close()
