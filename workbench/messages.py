@@ -41,12 +41,12 @@ class TabChosen(Message):
         self.tab = tab
 
 
-class KeyPressed(Message):
-    """A key label at the foot of the screen was clicked."""
+class ActWanted(Message):
+    """An act was clicked at the foot of the screen, or chosen in the palette."""
 
-    def __init__(self, key: str) -> None:
+    def __init__(self, act_id: str) -> None:
         super().__init__()
-        self.key = key
+        self.act_id = act_id
 
 
 class StateLoaded(Message):

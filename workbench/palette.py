@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
 from workbench.actions import Where, acts
+from workbench.messages import ActWanted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from workbench.actions import Act
 
 
 class ActProvider(Provider):
-    """Finds acts; choosing one presses its key."""
+    """Finds acts; choosing one does it."""
 
     async def discover(self) -> Hits:
         """Offer every act of the screen."""
@@ -37,8 +38,8 @@ class ActProvider(Provider):
         for place in places:
             yield from (act for act in acts(place) if act.id != "app.palette")
 
-    def _doing(self, act: Act) -> partial[None]:
-        return partial(self.app.simulate_key, act.key.split(",")[0])
+    def _doing(self, act: Act) -> Callable[[], object]:
+        return partial(self.screen.post_message, ActWanted(act.id))
 
 
 def _title(act: Act) -> str:

@@ -80,7 +80,13 @@ def hostile_state(text: str) -> State:
         "stdout_tail": text,
         "precision_class": text,
     }
-    proposal = {"id": "p1", "role": "improve", "parent": text, "idea": text, "meta": {}}
+    proposal: dict[str, Any] = {
+        "id": "p1",
+        "role": "improve",
+        "parent": text,
+        "idea": text,
+        "meta": {},
+    }
     guide = f.Steered("s1", 1, "guide", {"text": text, "scope": text}, text, applied=True)
     query = f.QuerySent("q1", "p1", 0, text, text, text, key_of("x"), 0, None, ["s1"])
     bodies: list[f.Body] = [
@@ -181,7 +187,7 @@ async def test_brackets_of_a_failure_do_not_end_the_screen(stage: Stage) -> None
 # --- the source itself: no text reaches a parser of markup unless it is a literal or was made inert
 
 PARSERS = {"Static", "Label", "update", "notify", "add_row", "Content", "set_label", "Text"}
-INERT_MAKERS = {"inert", "inert_line", "first_line", "label", "Content", "Inert", "fit"}
+INERT_MAKERS = {"inert", "inert_line", "first_line", "Content", "Inert", "fit"}
 TITLES = {"border_title", "border_subtitle", "placeholder"}
 
 

@@ -23,7 +23,7 @@ from workbench.widgets.attempt_table import AttemptTable
 from workbench.widgets.filter_line import FilterLine
 from workbench.widgets.frame import Banner, KeysLine, Separator
 from workbench.widgets.lineage_tree import LineageTree
-from workbench.widgets.lines import Lines, Span, label, span, wrap
+from workbench.widgets.lines import Lines, Span, span, wrap, write_border
 from workbench.widgets.status_line import StatusLine, status
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class LiveScreen(LiveActs):
     # --- the tick
 
     def _tick(self) -> None:
-        if self.feed is None or not self.is_current:
+        if self.feed is None or not self.is_seen:
             return
         self._ticks += 1
         slow = self._ticks % SLOW_TICKS == 0
@@ -193,7 +193,7 @@ class LiveScreen(LiveActs):
 
     def paint_count(self) -> None:
         """Say how many attempts are shown, and whether the newest is followed."""
-        self.query_one("#agents").border_subtitle = label(self, self._count(self._kept, self._all))
+        write_border(self.query_one("#agents"), lower=self._count(self._kept, self._all))
 
     def _count(self, kept: int, all_of_them: int) -> Inert:
         following = " · following" if self.query_one("#attempts", AttemptTable).follow else ""

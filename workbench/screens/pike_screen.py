@@ -1,11 +1,12 @@
-"""What both full screens share: the application by its own type, clicked keys, short messages."""
+"""What both full screens share: the application by its own type, clicked acts, short messages."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 
+from workbench.actions import Where, by_id
 from workbench.widgets.lines import app_of
 
 if TYPE_CHECKING:
@@ -21,6 +22,12 @@ class PikeScreen(Screen[None]):
         """The application; no other shows this screen."""
         return cast("PikeApp", app_of(self))
 
+    @property
+    def is_seen(self) -> bool:
+        """Whether it is in front, or only a dialog is; Textual's `is_current` holds behind any screen."""
+        top = self.pike.screen
+        return top is self or (isinstance(top, ModalScreen) and self.pike.screen_stack[-2] is self)
+
     def tell(self, what: str) -> None:
         """Say for a few seconds that something happened."""
         self.pike.tell(what)
@@ -30,7 +37,9 @@ class PikeScreen(Screen[None]):
         message.stop()
         self.tell(message.what)
 
-    def on_key_pressed(self, message: m.KeyPressed) -> None:
-        """Do what the clicked key does."""
+    async def on_act_wanted(self, message: m.ActWanted) -> None:
+        """Do the act, as its key would."""
         message.stop()
-        self.pike.simulate_key(message.key)
+        act = by_id(message.act_id)
+        doer = self.pike if act.where is Where.EVERYWHERE else self
+        await doer.run_action(act.method)

@@ -20,7 +20,7 @@ from workbench.screens.choice import CANCEL, Answer, Choice
 from workbench.screens.pike_screen import PikeScreen
 from workbench.widgets.filter_line import FilterLine
 from workbench.widgets.frame import Banner, KeysLine
-from workbench.widgets.lines import Lines, Span, span, spread, wrap
+from workbench.widgets.lines import Lines, Span, span, spread, wrap, write_border
 from workbench.widgets.session_rows import SessionRow, SessionTable, keep_sessions, session_row
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class SessionListScreen(PikeScreen):
             return []
 
     def _look(self) -> None:
-        if self.is_current:
+        if self.is_seen:
             self.run_worker(
                 lambda: self.post_message(m.SessionsRead(self._read())),
                 thread=True,
@@ -103,15 +103,15 @@ class SessionListScreen(PikeScreen):
         with self.pike.batch_update():
             self.table.show(kept)
             some = f"{len(kept)} of {len(rows)} · {self._words}" if self._words else f"{len(rows)}"
-            self.table.border_subtitle = Content(
-                inert_line(f"{some} · what needs you first, then newest")
+            write_border(
+                self.table, lower=inert_line(f"{some} · what needs you first, then newest")
             )
             self._paint_top()
             self._paint_needs()
 
     def _paint_top(self) -> None:
         spent = sum(row.cost_usd for row in self._all)
-        running = sum(1 for row in self._all if row.word == "running")
+        running = sum(1 for row in self._all if row.running)
         left = (
             span(" pike", "strong"),
             span(f"   {plural(running, 'search', 'searches')} running", "dim"),

@@ -15,7 +15,7 @@ from sessions.steering import GUIDE_LIMIT, status
 from workbench.format import plural
 from workbench.plain import Inert, inert, inert_line
 from workbench.widgets.chooser import Chooser
-from workbench.widgets.lines import NO_TEXT, Line, Lines, Span, app_of, fit, span
+from workbench.widgets.lines import NO_TEXT, Line, Lines, Span, app_of, fit, span, write_border
 from workbench.widgets.row_list import RowList
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ class SteerScreen(ModalScreen[Wish]):
 
     def _count(self) -> None:
         words = self.query_one(GuideBox)
-        words.border_subtitle = Content(Inert(f"{len(words.text):,} of {GUIDE_LIMIT:,}"))
+        write_border(words, lower=Inert(f"{len(words.text):,} of {GUIDE_LIMIT:,}"))
 
     def action_send(self) -> None:
         """Send the guide."""

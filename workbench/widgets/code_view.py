@@ -18,5 +18,5 @@ def code_document(source: str) -> Document:
         for i, row in enumerate(source.split("\n")[: len(lines)])
         if row.lstrip().startswith(starts)
     )
-    numbered = tuple((span(f" {n:>{width}}  ", "gutter"), *line) for n, line in enumerate(lines, 1))
+    numbered = tuple((span(f"{n:>{width}}  ", "gutter"), *line) for n, line in enumerate(lines, 1))
     return Document(numbered, stops, Inert(f"{len(lines):,} lines"), text=source)

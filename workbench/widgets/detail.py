@@ -14,7 +14,7 @@ from workbench.plain import inert_line
 from workbench.widgets.attempt_rows import why
 from workbench.widgets.document import Document, document, text_lines
 from workbench.widgets.frame import TabsLine
-from workbench.widgets.lines import EMPTY, Line, Span, label, span
+from workbench.widgets.lines import EMPTY, Line, Span, span, write_border
 from workbench.widgets.text_view import TextView
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def _verdict(attempt: AttemptRecord) -> Document:
 def log_document(tail: str) -> Document:
     """Return the end of the engine's log."""
     return document(
-        text_lines(tail) if tail else [(span(" The engine wrote nothing.", "dim"),)], wraps=True
+        text_lines(tail) if tail else [(span("The engine wrote nothing.", "dim"),)], wraps=True
     )
 
 
@@ -182,5 +182,4 @@ class Detail(Vertical):
 
     def name_it(self, upper: Inert, lower: Inert) -> None:
         """Write the borders."""
-        self.border_title = label(self, upper)
-        self.border_subtitle = label(self, lower)
+        write_border(self, upper=upper, lower=lower)

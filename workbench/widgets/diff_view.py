@@ -65,7 +65,7 @@ def diff_document(
     title = f"to {base} · +{page.added} −{page.removed}"
     counted = f" · {len(groups)} {'hunk' if len(groups) == 1 else 'hunks'}" if groups else ""
     head: list[Line] = [
-        (span(f" {title}", "dim"), span(counted or " · the same source", "dim")),
+        (span(title, "dim"), span(counted or " · the same source", "dim")),
         *above,
     ]
     shift = len(head)
@@ -103,7 +103,7 @@ def _hunk(
 ) -> None:
     page.stops.append(len(page.lines))
     first, last = group[0], group[-1]
-    where = f" ⋯ {first[1] + 1}–{last[2]} → {first[3] + 1}–{last[4]}   hunk {number}/{count}"
+    where = f"⋯ {first[1] + 1}–{last[2]} → {first[3] + 1}–{last[4]}   hunk {number}/{count}"
     page.add((span(where, "gutter"),))
     for kind, i1, i2, j1, j2 in group:
         if kind == "equal":
@@ -136,7 +136,7 @@ def _hunk(
 def _numbers(old: int | None, new: int | None) -> Span:
     left = "" if old is None else str(old + 1)
     right = "" if new is None else str(new + 1)
-    return span(f"{left:>4} {right:>4}", "gutter")
+    return span(f"{left:>3} {right:>3}", "gutter")
 
 
 Changed = list[tuple[int, int]]

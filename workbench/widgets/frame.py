@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.actions import footer
-from workbench.messages import KeyPressed, TabChosen
+from workbench.messages import ActWanted, TabChosen
 from workbench.plain import inert_line
 from workbench.widgets.lines import (
     EMPTY,
@@ -63,7 +63,7 @@ class Separator(Lines):
 
 
 class KeysLine(Lines):
-    """The most useful keys of the screen; a click presses one."""
+    """The most useful keys of the screen; a click does the act."""
 
     def __init__(self, where: Where, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
@@ -92,10 +92,10 @@ class KeysLine(Lines):
         return paint(self, spread(left, right, width), width)
 
     def on_click(self, event: events.Click) -> None:
-        """Press the key under the mouse."""
+        """Do the act under the mouse."""
         act = self._act_at(event.x)
         if act is not None:
-            self.post_message(KeyPressed(act.key.split(",")[0]))
+            self.post_message(ActWanted(act.id))
 
     def _act_at(self, x: int) -> Act | None:
         at = 1

@@ -167,12 +167,18 @@ def is_ascii(node: DOMNode) -> bool:
     return app_of(node).has_class("-ascii")
 
 
-def label(widget: Widget, text: Inert) -> Content:
-    """Return a border's title: inert, and in ASCII where the locale carries no more."""
-    shown = inert_line(text)
-    if is_ascii(widget):
-        shown = Inert(ascii_only(shown))
-    return Content(shown)
+def write_border(widget: Widget, *, upper: Inert | None = None, lower: Inert | None = None) -> None:
+    """Write into a widget's border, inert, in ASCII where the locale carries no more; only if it changes.
+
+    Textual paints a whole widget again on every assignment, and reads a plain string as markup.
+    """
+    for name, text in (("border_title", upper), ("border_subtitle", lower)):
+        if text is None:
+            continue
+        words = inert_line(text)
+        shown = Content(Inert(ascii_only(words)) if is_ascii(widget) else words)
+        if getattr(widget, name) != shown.markup:
+            setattr(widget, name, shown)
 
 
 def tone_style(widget: Widget, tone: str) -> Style:
@@ -190,9 +196,8 @@ def paint(widget: Widget, line: Line, width: int, under: str = "") -> Strip:
     segments: list[Segment] = []
     for part in line:
         text = part.text if part.text.isprintable() else inert_line(part.text.expandtabs(4))
-        segments.append(
-            Segment(text if carries_all else ascii_only(text), base + tone_style(widget, part.tone))
-        )
+        style = base if base.reverse else base + tone_style(widget, part.tone)
+        segments.append(Segment(text if carries_all else ascii_only(text), style))
     return Strip(segments).simplify().adjust_cell_length(width, base)
 
 

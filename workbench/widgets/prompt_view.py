@@ -20,7 +20,7 @@ def prompt_document(state: State, attempt: AttemptRecord, text: Callable[[str], 
     query = state.queries.get(attempt.query)
     if query is None:
         return document(
-            [(span(" Nobody was asked: it was submitted, not proposed by a model.", "dim"),)]
+            [(span("Nobody was asked: it was submitted, not proposed by a model.", "dim"),)]
         )
     lines: list[Line] = [*_facts(query), *_steers(state, query), EMPTY]
     lines += section("Prompt", text_lines(text(query.prompt_key)))

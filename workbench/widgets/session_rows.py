@@ -33,6 +33,8 @@ class SessionRow:
     cause: Inert
     engine: str
     labels: Inert
+    running: bool = False
+    """Whether an engine is at work on it."""
 
 
 def session_row(row: dict[str, Any]) -> SessionRow:
@@ -51,6 +53,7 @@ def session_row(row: dict[str, Any]) -> SessionRow:
         needs=inert_line(needs, 200),
         cause=inert_line(str(row.get("cause") or ""), 200),
         engine=str(row.get("engine") or ""),
+        running=row.get("state") in ("running", "waiting", "pausing"),
         labels=inert_line(", ".join(sorted(set(_models(row)))), 60),
     )
 

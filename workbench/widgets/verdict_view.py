@@ -15,14 +15,14 @@ from workbench.widgets.lines import EMPTY, Line, Span, span
 if TYPE_CHECKING:
     from sessions.model import AttemptRecord
 
-LABEL = 18
+LABEL = 21
 
 
 def verdict_document(attempt: AttemptRecord) -> Document:
     """Return the verdict of one attempt as a document."""
     verdict = attempt.verdict
     if not attempt.kind:
-        return document([(span(" Not judged yet.", "dim"),)])
+        return document([(span("Not judged yet.", "dim"),)])
     lines: list[Line] = [_headline(attempt), *_cause(verdict), EMPTY]
     lines += _evidence(attempt)
     lines += _numbers(verdict)
@@ -106,7 +106,7 @@ def _ratio(label: str, verdict: dict[str, Any], name: str, outcome: str) -> Line
     between = interval(verdict.get(f"{name}_lo_ratio"), verdict.get(f"{name}_hi_ratio"))
     return (
         Span(inert_line(f"{label:<{LABEL}}", 40), "dim"),
-        span(f"{speedup(verdict.get(f'{name}_ratio')):>7}", "strong"),
+        span(speedup(verdict.get(f"{name}_ratio")), "strong"),
         Span(inert_line(f"  {between}  {verdict.get(outcome) or ''}", 60)),
     )
 
