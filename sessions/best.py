@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sessions.ids import number_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
 
 def best(state: State) -> AttemptRecord | None:
     """Return the best attempt: confirmed first, never suspect or banned, then the highest `speedup_ratio`."""
-    return best_of(state.attempts.values())
+    return state.leader
 
 
 def best_of(attempts: Iterable[AttemptRecord]) -> AttemptRecord | None:
@@ -35,5 +37,5 @@ def ranked(state: State) -> list[AttemptRecord]:
     return sorted(found, key=_rank, reverse=True)
 
 
-def _rank(attempt: AttemptRecord) -> tuple[bool, float]:
-    return bool(attempt.verdict.get("confirmed")), attempt.speedup or 0.0
+def _rank(attempt: AttemptRecord) -> tuple[bool, float, int]:
+    return bool(attempt.verdict.get("confirmed")), attempt.speedup or 0.0, -number_of(attempt.id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, assert_never
 
 from sessions import facts as f
+from sessions.best import best_of
 from sessions.ids import number_of
 from sessions.model import (
     AttemptRecord,
@@ -260,6 +261,7 @@ def _verdict(state: State, body: f.VerdictReached, at: float) -> None:
     attempt.evaluating, attempt.verdict_at = "", at
     attempt.queries_then = state.spending.queries
     attempt.cost_then = state.spending.cost_usd
+    state.leader = best_of([*([state.leader] if state.leader else []), attempt])
 
 
 def _closed(state: State, body: f.Closed) -> None:
@@ -311,3 +313,4 @@ def _ban(state: State, args: dict[str, Any]) -> None:
         (state.banned.discard if lift else state.banned.add)(candidate)
         if candidate in state.attempts:
             state.attempts[candidate].banned = not lift
+    state.leader = best_of(state.attempts.values())

@@ -218,6 +218,8 @@ class State:
     last_lineage: int = 0
     open_now: dict[str, TrajectoryRecord] = field(default_factory=dict[str, TrajectoryRecord])
     asked_now: dict[str, QueryRecord] = field(default_factory=dict[str, QueryRecord])
+    leader: AttemptRecord | None = None
+    """The best, by `best.best_of`; kept up so that asking for it costs nothing."""
     by_source: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     """Attempts by the key of their source, oldest first."""
     running_since: float | None = None

@@ -1,0 +1,74 @@
+"""An MCP server with the evaluator's tools and known fates, in this process or as a child on stdio.
+
+A source with `# die` ends the server; one with `# slow` stays pending until it is cancelled.
+"""
+
+import os
+from typing import Annotated, Any
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import CallToolResult
+
+from mcp_server.contract import EngineResult
+from tests.fakes import verdict_on
+
+SHA = "ab" * 32
+
+
+def build() -> MCPServer[Any]:
+    """Return the server."""
+    server: MCPServer[Any] = MCPServer("scripted")
+    jobs: dict[str, dict[str, Any]] = {}
+
+    @server.tool()
+    async def get_task(task_id: str) -> dict[str, Any]:
+        if task_id != "local/twice":
+            raise ToolError(f"No task {task_id!r}: list_tasks shows them.")
+        return {"task_id": task_id, "task_sha256": SHA}
+
+    @server.tool()
+    async def evaluate_kernel(
+        task_id: str,
+        source: str,
+        device: str,
+        precision: str,
+        tolerance: str,
+        attempt_id: str,
+        wait_s: int,
+        beat: float | None = None,
+    ) -> Annotated[CallToolResult, EngineResult]:
+        del task_id, device, precision, tolerance, wait_s, beat
+        job = f"job_{len(jobs):08d}"
+        jobs[job] = {"source": source, "attempt_id": attempt_id, "state": "done"}
+        if "# slow" in source:
+            jobs[job]["state"] = "running"
+        return _result({"state": "queued", "job_id": job})
+
+    @server.tool()
+    async def wait_job(job_id: str, wait_s: int) -> Annotated[CallToolResult, EngineResult]:
+        del wait_s
+        if job_id not in jobs:
+            raise ToolError(f"No job {job_id!r}.")
+        job = jobs[job_id]
+        if "# die" in job["source"]:
+            os._exit(3)
+        if job["state"] != "done":
+            return _result({"state": job["state"], "job_id": job_id, "stage": "build"})
+        found = verdict_on(job["source"]) | {"attempt_id": job["attempt_id"], "job_id": job_id}
+        return _result({"state": "done", **found})
+
+    @server.tool()
+    async def cancel_job(job_id: str) -> Annotated[CallToolResult, EngineResult]:
+        jobs[job_id]["state"] = "cancelled"
+        return _result({"state": "cancelled", "job_id": job_id})
+
+    return server
+
+
+def _result(data: dict[str, Any]) -> CallToolResult:
+    return CallToolResult(content=[], structured_content=data)
+
+
+if __name__ == "__main__":
+    build().run("stdio")
