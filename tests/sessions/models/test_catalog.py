@@ -150,7 +150,7 @@ async def test_every_provider_can_be_reached_through_another_address(
 @pytest.mark.parametrize(
     ("table", "says"),
     [
-        ({"provder": "openai"}, "did you mean 'provider'?"),
+        ({"provide": "openai"}, "did you mean 'provider'?"),
         ({"provider": "anthropc"}, "did you mean 'anthropic'?"),
         ({"api": "messages"}, "must be responses or chat"),
         ({"provider": "anthropic", "api": "chat"}, "for provider openai only"),
