@@ -123,7 +123,7 @@ class Conversation:
                 await self._clear()
 
     async def _until_done(self) -> Message:
-        self._enter_stage("intake", "")
+        self._stage_began = time.monotonic()
         while True:
             message = await self._next()
             if message is None:

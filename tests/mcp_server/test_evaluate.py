@@ -33,7 +33,7 @@ async def test_a_candidate_runs_and_its_verdict_says_where(setting: Setting, lev
     assert verdict.status is Status.OK
     assert outcome.evidence["answer"] == {"said": 42}
     assert verdict.sandbox_level == level
-    assert told.stages == ["intake", "intake", "build", "timing", "report"]
+    assert told.stages == ["intake", "build", "timing", "report"]
     assert verdict.task == "starter/small"
     assert verdict.wall_s is not None
     assert verdict.lease_s is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,6 +43,10 @@ def results(draw: st.DrawFn) -> EngineResult:
     )
 
 
+def fields_of(result: EngineResult, *, whole: bool) -> dict[str, Any]:
+    return verdict_reply(result, whole=whole).structured_content or {}
+
+
 def text_of(reply: CallToolResult) -> str:
     content = reply.content[0]
     assert isinstance(content, TextContent)
@@ -69,9 +73,9 @@ def test_each_channel_of_an_agent_s_result_fits_8000_bytes(result: EngineResult)
 
 @given(results())
 def test_an_agent_sees_no_field_of_the_engine(result: EngineResult) -> None:
-    shown = verdict_reply(result, whole=False).structured_content or {}
+    shown = fields_of(result, whole=False)
     assert "candidate_sha256" not in shown
-    whole = verdict_reply(result, whole=True).structured_content or {}
+    whole = fields_of(result, whole=True)
     assert whole["candidate_sha256"] == "0" * 64
 
 
@@ -85,7 +89,7 @@ def test_a_failed_build_shows_its_errors_with_the_author_s_lines() -> None:
         stage="build",
         build_log=f"{noise}{error}\n{noise}",
     )
-    shown = verdict_reply(result, whole=False).structured_content or {}
+    shown = fields_of(result, whole=False)
     assert shown["build_log"] == error
 
 

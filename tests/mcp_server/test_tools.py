@@ -145,7 +145,9 @@ async def test_a_call_that_takes_long_returns_a_job_to_wait_for(setting: Setting
 async def test_progress_tells_each_stage_as_it_begins(setting: Setting) -> None:
     heard: list[str] = []
 
-    async def listen(_progress: float, _total: float | None, message: str | None) -> None:
+    async def listen(progress: float, total: float | None, message: str | None) -> None:
+        assert progress >= 0
+        assert total is None
         heard.append(message or "")
 
     async with Client(build(setting, engine=True)) as client:
@@ -218,8 +220,8 @@ async def test_a_caller_s_mistake_is_one_sentence(
 
 
 async def test_two_agents_calls_at_once_both_end(setting: Setting) -> None:
+    ended: list[bool] = []
     async with Client(build(setting)) as client, anyio.create_task_group() as group:
-        ended: list[bool] = []
 
         async def call(number: int) -> None:
             arguments = {"task_id": "starter/softmax", "source": candidate(f"said = {number}")}

@@ -1,0 +1,182 @@
+"""The self-test: known cheats and honest oddities, run on this machine through the evaluator's own processes.
+
+A case is a file: a header of `# name: value` lines (`id`, `kind`, `task`, `expect` as status[/code], `needs`), then the
+candidate; a special task stands between `# --- task ---` and `# --- candidate ---`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import anyio
+
+from mcp_server.artifacts import new_id
+from mcp_server.errors import EvaluatorError
+from mcp_server.executor import Work
+from mcp_server.local import LocalExecutor, Setting, open_local
+from mcp_server.tasks import Task, Tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mcp_server.contract import Precision, Verdict
+
+CASES = Path(__file__).parent / "cases"
+_HEADER = re.compile(r"^# ([a-z]+): (.*)$")
+_TASK, _CANDIDATE = "# --- task ---", "# --- candidate ---"
+_PRECISIONS: dict[str, Precision] = {"fp32": "fp32", "tf32": "tf32", "half": "half"}
+
+
+class BadCase(EvaluatorError):
+    """A case's file lacks a part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One thing the evaluator must judge in a certain way."""
+
+    id: str
+    kind: str
+    expect: tuple[str, ...]
+    """Verdicts that will do: `status` or `status/code`."""
+    needs: str
+    task: str
+    """An id, or the source of the case's own task."""
+    source: str
+    precision: Precision
+
+    def own_task(self) -> bool:
+        """Return whether the case brings its task."""
+        return "\n" in self.task
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What came of a case."""
+
+    id: str
+    kind: str
+    expected: str
+    got: str
+    passed: bool | None
+    """None if it was skipped."""
+    seconds: float
+    cause: str = ""
+
+
+def main(setting: Setting, ids: Sequence[str], *, as_json: bool) -> int:
+    """Run the cases, print each, and return 1 if one was judged otherwise than expected.
+
+    Raises:
+        EvaluatorError: no such case, or this machine cannot evaluate.
+    """
+    cases = _chosen(ids)
+    rows = anyio.run(partial(_run, setting, cases))
+    if as_json:
+        sys.stdout.write(json.dumps([asdict(r) for r in rows], indent=1) + "\n")
+    else:
+        sys.stdout.writelines(_line(r) for r in rows)
+    return 1 if any(r.passed is False for r in rows) else 0
+
+
+def read(path: Path) -> Case:
+    """Return the case of a file.
+
+    Raises:
+        BadCase: the header is not whole.
+    """
+    text = path.read_text(encoding="utf-8")
+    found = _header(text)
+    try:
+        own = _between(text) if _TASK in text else found["task"]
+        expect = tuple(part.strip() for part in re.split(r"\s+or\s+|\|", found["expect"]))
+        source = text.split(_CANDIDATE, 1)[1] if _CANDIDATE in text else text
+        precision = _PRECISIONS[found.get("precision", "half")]
+        needs = found.get("needs", "cpu")
+        return Case(path.stem, found["kind"], expect, needs, own, source, precision)
+    except KeyError as error:
+        raise BadCase(f"{path.name} has no line '# {error.args[0]}: …': add it.") from error
+
+
+def _header(text: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for line in text.splitlines():
+        match = _HEADER.match(line)
+        if match is None:
+            break
+        found[match[1]] = match[2].strip()
+    return found
+
+
+def _between(text: str) -> str:
+    return text.split(_TASK, 1)[1].split(_CANDIDATE, 1)[0].lstrip("\n")
+
+
+def _chosen(ids: Sequence[str]) -> list[Case]:
+    cases = [read(path) for path in sorted(CASES.glob("*.py"))]
+    known = {case.id for case in cases}
+    for wanted in ids:
+        if wanted not in known:
+            raise BadCase(f"There is no case {wanted!r}: cases are {', '.join(sorted(known))}.")
+    chosen = [case for case in cases if not ids or case.id in ids]
+    # A judge keeps a task's measurements: cases of one task stand together.
+    return sorted(chosen, key=lambda case: (case.task, case.precision, case.id))
+
+
+async def _run(setting: Setting, cases: Sequence[Case]) -> list[Row]:
+    rows: list[Row] = []
+    async with open_local(setting) as executor:
+        device = await executor.check_device("auto")
+        for case in cases:
+            row = (
+                _skipped(case)
+                if case.needs == "cuda" and not device.is_gpu
+                else await _row(executor, setting, case)
+            )
+            rows.append(row)
+            sys.stderr.write(_line(row))
+            sys.stderr.flush()
+    return rows
+
+
+async def _row(executor: LocalExecutor, setting: Setting, case: Case) -> Row:
+    task = _task(setting, case)
+    work = Work(new_id("job"), task, case.source, precision=case.precision, beat=1.0)
+    began = time.monotonic()
+    outcome = await executor.run(work, lambda _stage, _detail: None)
+    seconds = round(time.monotonic() - began, 1)
+    got = _got(outcome.verdict)
+    passed = any(got == e or got.split("/")[0] == e for e in case.expect)
+    cause = "" if passed else outcome.verdict.cause or ""
+    return Row(case.id, case.kind, " or ".join(case.expect), got, passed, seconds, cause)
+
+
+def _task(setting: Setting, case: Case) -> Task:
+    if not case.own_task():
+        return Tasks(setting.home).get(case.task)
+    return Task(f"selftest/{case.id}", case.kind, case.task, CASES / f"{case.id}.py")
+
+
+def _got(verdict: Verdict) -> str:
+    return f"{verdict.status}/{verdict.code}" if verdict.code else str(verdict.status)
+
+
+def _skipped(case: Case) -> Row:
+    return Row(case.id, case.kind, " or ".join(case.expect), "skipped: needs a GPU", None, 0.0)
+
+
+def _line(row: Row) -> str:
+    marks: dict[bool | None, Literal["ok", "differs", "skipped"]]
+    marks = {True: "ok", False: "differs", None: "skipped"}
+    cause = f"  {row.cause}" if row.cause else ""
+    return (
+        f"{marks[row.passed]:<8} {row.id:<14} {row.expected:<32} {row.got:<32} "
+        f"{row.seconds:6.1f} s  {row.kind}{cause}\n"
+    )
