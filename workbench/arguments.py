@@ -48,9 +48,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         raise WrongUsage(f"There is no command {argv[0]!r}.{hint} See `pike --help`.")
     words = list(argv)
     rest: list[str] = []
-    if words[:1] == ["git"] and "--" in words:
-        cut = words.index("--")
-        words, rest = words[:cut], words[cut + 1 :]
+    if words[:1] == ["git"]:
+        words, rest = words[:2], words[3:] if words[2:3] == ["--"] else words[2:]
     found = parser().parse_args(words)
     found.rest = rest
     return found

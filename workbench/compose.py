@@ -76,7 +76,7 @@ def _strategy(opened: Opened) -> Strategy:
 def _models(folder: SessionFolder, opened: Opened) -> dict[str, LanguageModel]:
     tables = {**config.load().models, **kept_models.tables_of(folder)}
     known = model_choice.catalog(tables)
-    names = model_choice.each(opened.models)
+    names = kept_models.each(opened.models)
     return {name: model_choice.resolve(known, name) for name in names}
 
 

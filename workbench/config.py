@@ -56,7 +56,6 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("precision", "half", "text", "the precision policy", ("fp32", "tf32", "half")),
     Setting("tolerance", "budget", "text", "how close is right", ("budget", "paper")),
     Setting("python", None, "text", "environment whose torch judges and runs candidates"),
-    Setting("places", None, "text", "trajectories at once; unset: the strategy's own"),
     Setting("notify", None, "text", "command run when a session finishes or needs you"),
     Setting("bell", True, "yes or no", "ring once when a session needs you"),
     Setting("title", True, "yes or no", "set the terminal's title when a session needs you"),

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 Tables = dict[str, dict[str, Any]]
 
 
+def each(models: Mapping[str, str]) -> list[str]:
+    """Return every model's name once, cascades taken apart."""
+    names = (name for entry in models.values() for name in entry.split(","))
+    return [name for name in dict.fromkeys(names) if name]
+
+
 def keep(
     folder: SessionFolder, names: Iterable[str], tables: Mapping[str, Mapping[str, Any]]
 ) -> None:

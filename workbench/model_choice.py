@@ -12,6 +12,7 @@ from sessions.models.catalog import Catalog
 from sessions.models.port import MAX_TOKENS, ModelRefused
 from strategies.protocol import Agent, Candidate, Context, Prompt, PromptRole
 from workbench.errors import CannotGoOn, WrongUsage
+from workbench.kept_models import each
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,12 +57,6 @@ def choose(settings: Settings) -> Choice:
     resolved = {name: resolve(known, name) for name in each(names)}
     _check_prices(resolved, settings)
     return Choice(names, {name: found.label for name, found in resolved.items()})
-
-
-def each(models: Mapping[str, str]) -> list[str]:
-    """Return every model's name once, cascades taken apart."""
-    names = (name for entry in models.values() for name in entry.split(","))
-    return [name for name in dict.fromkeys(names) if name]
 
 
 def resolve(known: Catalog, name: str) -> LanguageModel:

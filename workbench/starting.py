@@ -90,7 +90,7 @@ def start(wish: Wish, settings: Settings, printer: Printer) -> SessionFolder:
         labels=choice.labels,
     )
     folder = create_session(request)
-    kept_models.keep(folder, model_choice.each(choice.models), settings.models)
+    kept_models.keep(folder, kept_models.each(choice.models), settings.models)
     _warn(folder, settings, printer)
     return folder
 
@@ -166,7 +166,7 @@ def _check_task(task: task_files.NamedTask, device: str, choice: model_choice.Ch
             f"{task.id} asks for CUDA itself, and this session would run on the CPU. Use a machine with a GPU, or "
             "write the task without naming a device."
         )
-    if "recorded" in model_choice.each(choice.models):
+    if "recorded" in kept_models.each(choice.models):
         _check_recorded(task.id, device)
 
 

@@ -9,8 +9,8 @@ from sessions import commands
 from sessions.journal import Reader
 from sessions.lock import Presence
 from sessions.states import ENDED, SessionState
+from workbench import config, kept_models, launch, lookup
 from workbench import format as fmt
-from workbench import launch, lookup
 from workbench.errors import DONE, FAILED, CannotGoOn
 
 if TYPE_CHECKING:
@@ -54,6 +54,9 @@ def resume(folder: SessionFolder, printer: Printer) -> int:
         )
     command = commands.send(folder.journal, "resume", {}, seen_seq=found.seq)
     if not alive:
+        if found.opened is not None:
+            names = kept_models.each(found.opened.models)
+            kept_models.keep(folder, names, config.load().models)
         pid = launch.start(folder)
         printer.talk(
             f"{folder.name} is running again, engine {pid}. `pike attach {folder.name}` shows it."
