@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from sessions.models.attention import fused
 from sessions.models.python_source import renamed, unused
-from sessions.models.rules import COMPILES, HALVES, SAYS, Rule, together
+from sessions.models.rules import SAYS, Rule, together
 from sessions.models.wrapper import wrapper
 
 if TYPE_CHECKING:
@@ -68,16 +68,6 @@ def is_derived(source: str, base: Base, device: str) -> bool:
     """Tell whether a file is what `derive` makes of this base with the rules it names."""
     rules = rules_in(source)
     return _body(source) == _body(derive(base, rules, device))
-
-
-def compiled(rules: Sequence[Rule]) -> Rule | None:
-    """Return the compile mode among the rules, if there is one."""
-    return next((rule for rule in rules if rule in COMPILES), None)
-
-
-def halved(rules: Sequence[Rule]) -> Rule | None:
-    """Return the half precision among the rules, if there is one."""
-    return next((rule for rule in rules if rule in HALVES), None)
 
 
 def _body(source: str) -> str:

@@ -37,6 +37,14 @@ _NAMED = {
 }
 """What an error says when it names a rule; a compile mode is named as any other."""
 _COARSEST = (Rule.BF16, Rule.FP16, Rule.TF32)
+_CAPTURING = (Rule.CUDA_GRAPH, Rule.COMPILE_OVERHEAD, Rule.COMPILE_AUTOTUNE)
+_SUSPECTS = {
+    Kind.WRONG: _COARSEST,
+    Kind.UNAVAILABLE: _COARSEST,
+    Kind.REJECTED: _CAPTURING,
+    Kind.TIMEOUT: (Rule.COMPILE_AUTOTUNE, Rule.COMPILE_OVERHEAD, Rule.COMPILE),
+}
+"""The rules that most often lead to such an end, likeliest first; an error is read instead."""
 
 
 class OfflineModel:
@@ -155,12 +163,11 @@ def _fix(context: Context) -> str:
 
 
 def _without(rules: tuple[Rule, ...], verdict: Verdict) -> tuple[Rule, ...]:
-    """Return the rules without the one to blame: named by the error, coarsest, or the newest."""
+    """Return the rules without the one to blame: likeliest, named by the error, or the newest."""
     said = "\n".join((verdict.code, verdict.cause, verdict.stderr, verdict.stdout))
-    blamed = [rule for rule in rules if _names(rule, said)]
-    if verdict.kind is Kind.WRONG:
-        blamed = [rule for rule in _COARSEST if rule in rules] or blamed
-    dropped = (blamed or list(rules[-1:]))[:1]
+    likely = [rule for rule in _SUSPECTS.get(verdict.kind, ()) if rule in rules]
+    named = [rule for rule in rules if _names(rule, said)]
+    dropped = (likely or named or list(rules[-1:]))[:1]
     return tuple(rule for rule in rules if rule not in dropped)
 
 

@@ -162,11 +162,22 @@ def test_a_fix_drops_the_rule_the_error_names_else_the_newest(
     assert rules_in(fixed(source, Verdict(Kind.ERROR, stderr=said), about)) == left
 
 
-def test_a_wrong_answer_drops_half_precision_first() -> None:
-    base = base_of(TASKS["convolution"])
-    source = derive(base, [Rule.BF16, Rule.COMPILE, Rule.CHANNELS_LAST], "cpu")
-    left = rules_in(fixed(source, Verdict(Kind.WRONG), context(TASKS["convolution"])))
-    assert left == (Rule.COMPILE, Rule.CHANNELS_LAST)
+@pytest.mark.parametrize(
+    ("kind", "dropped"),
+    [
+        (Kind.WRONG, Rule.BF16),
+        (Kind.UNAVAILABLE, Rule.BF16),
+        (Kind.TIMEOUT, Rule.COMPILE_AUTOTUNE),
+        (Kind.REJECTED, Rule.COMPILE_AUTOTUNE),
+        (Kind.ERROR, Rule.CHANNELS_LAST),
+    ],
+)
+def test_how_it_ended_says_which_rule_is_likely_to_blame(kind: Kind, dropped: Rule) -> None:
+    rules = [Rule.BF16, Rule.COMPILE_AUTOTUNE, Rule.CHANNELS_LAST]
+    source = derive(base_of(TASKS["convolution"]), rules, "cuda")
+    about = context(TASKS["convolution"], device="cuda")
+    left = rules_in(fixed(source, Verdict(kind), about))
+    assert left == tuple(rule for rule in rules if rule is not dropped)
 
 
 def test_fixing_ends_at_a_plain_subclass() -> None:
