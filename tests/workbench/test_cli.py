@@ -50,7 +50,7 @@ def test_every_command_explains_itself(
 
 
 def test_an_unknown_command_is_wrong_usage_with_the_nearest_name(pike: Pike) -> None:
-    told = pike("sesions")
+    told = pike("sessionz")
     assert (told.code, told.out) == (2, "")
     assert "'sessions'" in told.err
 
@@ -59,7 +59,7 @@ def test_an_unknown_command_is_wrong_usage_with_the_nearest_name(pike: Pike) -> 
     "words",
     [
         ("run",),
-        ("run", "starter/softmax", "--qeries", "3"),
+        ("run", "starter/softmax", "--queriez", "3"),
         ("steer", "s", "guide"),
         ("tail", "nobody"),
         ("show", "nobody"),

@@ -56,8 +56,8 @@ def test_the_nearest_origin_wins_and_is_told(tmp_path: Path) -> None:
 
 
 def test_an_unknown_key_is_refused_with_the_nearest_spelling(tmp_path: Path) -> None:
-    with pytest.raises(WrongUsage, match=r"no setting 'querys'.*'queries'"):
-        settings(tmp_path, user="querys = 3")
+    with pytest.raises(WrongUsage, match=r"no setting 'queriez'.*'queries'"):
+        settings(tmp_path, user="queriez = 3")
 
 
 def test_an_unknown_key_of_a_model_is_refused_with_the_nearest_spelling(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_an_unknown_key_of_a_model_is_refused_with_the_nearest_spelling(tmp_path
 
 
 def test_an_unknown_variable_is_a_warning_and_not_a_refusal(tmp_path: Path) -> None:
-    found = settings(tmp_path, env={"PIKE_MODLE": "x", "PIKE_HOME": "/h"})
+    found = settings(tmp_path, env={"PIKE_MODELX": "x", "PIKE_HOME": "/h"})
     assert len(found.warnings) == 1
     assert "PIKE_MODEL" in found.warnings[0]
 
