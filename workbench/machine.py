@@ -78,6 +78,23 @@ def check(found: Machine) -> None:
             raise CannotGoOn(f"{row.name}: {row.found}. {row.remedy}".rstrip(". ") + ".")
 
 
+def check_sandbox(found: Machine, wanted: str) -> str:
+    """Return what a person should know of the fence around candidates; empty where it is the strongest.
+
+    Raises:
+        CannotGoOn: it must be strict, and cannot be.
+    """
+    wall = found.row("sandbox bwrap")
+    if wall.state == "ok":
+        return ""
+    why = f"{wall.found or 'bubblewrap was not found'}; {wall.remedy}".rstrip("; ")
+    if wanted == "strict":
+        raise CannotGoOn(
+            f"--sandbox strict cannot hold here: {why}. Or give --sandbox best-effort."
+        )
+    return f"candidates run in the weaker sandbox `process`: {why}."
+
+
 def device(found: Machine, wanted: str) -> str:
     """Return the device a session will run on, by its name: `auto` is the first GPU, else the CPU.
 

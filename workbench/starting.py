@@ -63,6 +63,7 @@ def start(wish: Wish, settings: Settings, printer: Printer) -> SessionFolder:
     python = _python(settings)
     found = machine.look(python)
     machine.check(found)
+    fence = machine.check_sandbox(found, settings.text("sandbox"))
     device = machine.device(found, settings.text("device"))
     _check_task(task, device, choice)
     request = NewSession(
@@ -91,7 +92,7 @@ def start(wish: Wish, settings: Settings, printer: Printer) -> SessionFolder:
     )
     folder = create_session(request)
     kept_models.keep(folder, kept_models.each(choice.models), settings.models)
-    _warn(folder, settings, printer)
+    _warn(folder, (*settings.warnings, fence), printer)
     return folder
 
 
@@ -201,9 +202,7 @@ def _origin(named: str) -> tuple[str, str]:
         return f"{folder.name}:{attempt.id}", reader.text(attempt.source_key)
 
 
-def _warn(folder: SessionFolder, settings: Settings, printer: Printer) -> None:
-    for warning in settings.warnings:
-        printer.talk(f"pike: {warning}")
-    warning = storage_of(folder.path).warning
-    if warning:
-        printer.talk(f"pike: {warning}")
+def _warn(folder: SessionFolder, warnings: Sequence[str], printer: Printer) -> None:
+    for warning in (*warnings, storage_of(folder.path).warning):
+        if warning:
+            printer.talk(f"pike: {warning}")

@@ -83,6 +83,17 @@ def test_a_machine_without_torch_is_refused_with_the_remedy() -> None:
         machine.check(found)
 
 
+def test_a_strict_sandbox_that_cannot_hold_is_refused_and_a_weaker_one_is_told() -> None:
+    found = Machine(
+        (Row("sandbox bwrap", "warning", "bwrap is not installed", "install bubblewrap"),)
+    )
+    with pytest.raises(CannotGoOn, match=r"install bubblewrap.*best-effort"):
+        machine.check_sandbox(found, "strict")
+    assert "weaker sandbox" in machine.check_sandbox(found, "best-effort")
+    walled = Machine((Row("sandbox bwrap", "ok", "works, all probes pass"),))
+    assert machine.check_sandbox(walled, "strict") == ""
+
+
 def test_this_machine_can_be_looked_at() -> None:
     found = machine.look()
     assert found.has("torch")
