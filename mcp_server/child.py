@@ -206,12 +206,15 @@ async def start(
     for name in ("tmp", "build"):
         (scratch / name).mkdir(parents=True, exist_ok=True)
     argv, outer = sandbox.command(program, scratch, environment, reads)
-    process = await anyio.open_process(
-        argv,
-        stdin=subprocess.DEVNULL,
-        env=outer,
-        cwd=str(scratch),
-        start_new_session=True,
-        pass_fds=descriptors,
-    )
-    return Child(process, sandbox, scratch)
+    # Not to be cut short: a process half started would belong to nobody.
+    with anyio.CancelScope(shield=True):
+        process = await anyio.open_process(
+            argv,
+            stdin=subprocess.DEVNULL,
+            env=outer,
+            cwd=str(scratch),
+            start_new_session=True,
+            pass_fds=descriptors,
+        )
+        return Child(process, sandbox, scratch)
+    raise AssertionError("a shield cannot be cut short")

@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from mcp_server.build import Builds
     from mcp_server.child import Ending
     from mcp_server.executor import Report, Work
+    from mcp_server.lease import Lease
     from mcp_server.link import Message
     from mcp_server.pool import Judge, Pool, Worker
 
 log = logging.getLogger(__name__)
 
 _LAST_WORDS_S = 5.0
+_SILENT_WAIT_S = 1.0
 _STAGES = frozenset(get_args(Stage))
 
 
@@ -221,11 +223,25 @@ class Conversation:
     async def _grant(self, message: Message) -> None:
         lease = self.judge.lease
         was_held = lease.held
-        self.queue_s += await lease.take()
+        await self._wait_for(lease)
         if not was_held:
             self.pool.measuring(on=True)
         self._stage_began = time.monotonic()
         await self._send({"op": "granted", "request": message.get("request")})
+
+    async def _wait_for(self, lease: Lease) -> None:
+        began = time.monotonic()
+        with anyio.move_on_after(_SILENT_WAIT_S):
+            await lease.take()
+        if not lease.held:
+            self._tell("waiting for the device")
+            await lease.take()
+            self._tell("")
+        self.queue_s += time.monotonic() - began
+
+    def _tell(self, detail: str) -> None:
+        if self.stage in _STAGES:
+            self.report(cast("Stage", self.stage), detail)  # a member of Stage: just looked
 
     def _free(self) -> None:
         lease = self.judge.lease
@@ -246,7 +262,7 @@ class Conversation:
         self._stage_began = now
         if stage in _STAGES:
             self.stage = stage
-            self.report(cast("Stage", stage), detail)  # a member of Stage: just looked
+            self._tell(detail)
 
     def _limit(self) -> float:
         """Return when the judge must have spoken, on the loop's clock."""

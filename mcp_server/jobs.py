@@ -187,8 +187,10 @@ class Jobs:
 
 
 def _overdue(job: Job) -> EngineResult:
-    cause = f"The job did not end within {_JOB_LIMIT_S:.0f} s."
-    facts = {"job_id": job.id, "ok": False, "status": Status.TIMEOUT, "code": "stage"}
+    cause = (
+        f"The job did not end within {_JOB_LIMIT_S:.0f} s, waiting included: is the device busy?"
+    )
+    facts = {"job_id": job.id, "ok": False, "status": Status.INFRA_ERROR, "code": "worker_lost"}
     return EngineResult.model_validate({**facts, "cause": cause})
 
 

@@ -272,6 +272,11 @@ class Pool:
         except BaseException:
             await self.end_judge(judge)
             raise
+        if self.sandbox.device.is_gpu and not str(judge.hello.get("device")).startswith("cuda"):
+            await self.end_judge(judge)
+            raise WorkerLost(
+                "The judge's torch found no GPU inside the sandbox: run `pike doctor`."
+            )
 
 
 def _silent(judge: Judge, error: Exception) -> str:

@@ -9,6 +9,8 @@
 | `environment` | another process's environment is read |
 | `signals` | another process of ours is killed |
 | `pids` | a fork bomb is bounded by polling alone: `RLIMIT_NPROC` does not bind root |
+
+On a GPU one real CUDA kernel must run inside too, or the level does not work.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ import socket
 import subprocess
 import tempfile
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -30,7 +32,7 @@ import anyio
 
 from mcp_server import child, folders
 from mcp_server.errors import SandboxUnavailable
-from mcp_server.sandbox import Level, Limits, Sandbox, Wanted
+from mcp_server.sandbox import PACKAGE, Level, Limits, Sandbox, Wanted
 
 if TYPE_CHECKING:
     from mcp_server.interpreter import Interpreter
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+CUDA_PROBE = str(PACKAGE / "cuda_probe.py")
 _PROBE_LIMIT_S = 20
 _ESCAPES = ("files", "writes", "network", "unix_sockets", "environment", "signals")
 _PROGRAM = """
@@ -87,12 +90,17 @@ async def choose(
     if wanted == "best-effort":
         levels.append("process")
     for level in levels:
-        finding = await probe(level, interpreter, device)
+        allowed = limits or Limits()
+        finding = await probe(level, interpreter, device, allowed)
+        if not finding.works and device.is_gpu:
+            # Some drivers reserve more addresses than any limit that would bound a program.
+            allowed = replace(allowed, address_bytes=0)
+            finding = await probe(level, interpreter, device, allowed)
         found.append(finding)
         if finding.works and (level == "process" or set(finding.missing) <= {"pids"}):
             if level == "process" and wanted != "process":
                 log.warning("no sandbox: candidates are not fenced in; %s", found[0].reason)
-            return Sandbox(level, interpreter, device, finding.missing, limits or Limits())
+            return Sandbox(level, interpreter, device, finding.missing, allowed)
     raise SandboxUnavailable(_refusal(found))
 
 
@@ -106,21 +114,34 @@ def _refusal(found: list[Finding]) -> str:
     )
 
 
-async def probe(level: Level, interpreter: Interpreter, device: Device) -> Finding:
+async def probe(
+    level: Level, interpreter: Interpreter, device: Device, limits: Limits | None = None
+) -> Finding:
     """Let a program inside a level try to get out, and return what it managed."""
     if level == "bwrap" and shutil.which("bwrap") is None:
         return Finding(level, works=False, missing=(), reason="bubblewrap (bwrap) is not installed")
+    sandbox = Sandbox(level, interpreter, device, limits=limits or Limits())
     with ExitStack() as stack:
         targets = _Targets(stack)
-        ending = await _run(Sandbox(level, interpreter, device), targets)
-        return _judged(level, ending, targets)
+        ending = await _run(sandbox, ["-c", _PROGRAM, targets.as_json()])
+        finding = _judged(level, ending, targets)
+    if finding.works and device.is_gpu:
+        kernel = await _run(sandbox, [CUDA_PROBE])
+        if kernel.exit != 0:
+            reason = f"CUDA does not work inside: {kernel.stderr.strip()[-300:]}"
+            return Finding(level, works=False, missing=(), reason=reason)
+    return finding
 
 
-async def _run(sandbox: Sandbox, targets: _Targets) -> child.Ending:
+async def _run(sandbox: Sandbox, arguments: list[str]) -> child.Ending:
     scratch = Path(tempfile.mkdtemp(prefix="pike-probe-"))
-    program = [sandbox.interpreter.executable, "-I", "-S", "-B", "-c", _PROGRAM, targets.as_json()]
-    environment = {"HOME": sandbox.scratch_seen(scratch), "PATH": os.defpath}
-    probe_child = await child.start(sandbox, program, scratch, environment)
+    program = [sandbox.interpreter.executable, "-I", "-S", "-B", *arguments]
+    environment = {
+        "HOME": sandbox.scratch_seen(scratch),
+        "PATH": os.defpath,
+        "CUDA_VISIBLE_DEVICES": sandbox.device.uuid if sandbox.device.is_gpu else "",
+    }
+    probe_child = await child.start(sandbox, program, scratch, environment, reads=(CUDA_PROBE,))
     with anyio.move_on_after(_PROBE_LIMIT_S):
         await probe_child.attend()
     folders.remove(scratch)

@@ -48,6 +48,7 @@ class Limits:
     )
     """Of its tree of processes, and of one process's data."""
     address_bytes: int = 64 * GIBIBYTE
+    """0 for no limit."""
     file_bytes: int = 2 * GIBIBYTE
     scratch_bytes: int = 4 * GIBIBYTE
     """Of all files in scratch together."""
@@ -107,8 +108,8 @@ class Sandbox:
     def _resource_limits(self) -> dict[str, int]:
         limits = self.limits
         others = watch.threads_of_user(os.getuid()) if self.level == "process" else 0
-        return {
-            "AS": limits.address_bytes,
+        bounded = {"AS": limits.address_bytes} if limits.address_bytes else {}
+        return bounded | {
             "DATA": limits.memory_bytes,
             "FSIZE": limits.file_bytes,
             "NOFILE": limits.open_files,

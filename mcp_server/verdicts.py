@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from typing import TYPE_CHECKING, cast
 
 from pydantic import ValidationError
@@ -51,11 +52,19 @@ def decided(talk: Conversation, said: Message, intake: Intake, cleaner: Cleaner)
         facts["cause"] = cleaner(str(facts["cause"]), talk.scratches)[:_CAUSE_LIMIT]
     if talk.overdue:
         facts |= _overdue_facts(talk.overdue)
+    facts = {name: None if _endless(value) else value for name, value in facts.items()}
     evidence: object = said.get("evidence")
     log_text = streams["build_log"]
     output = "\n".join(t for t in (streams["stdout"], streams["stderr"]) if t)
     kept = cast("Message", evidence) if isinstance(evidence, dict) else {}
     return Outcome(Verdict.model_validate(facts), log_text, output, kept)
+
+
+def _endless(value: object) -> bool:
+    """Return whether JSON has no word for a value: infinity, or no number."""
+    if isinstance(value, list):
+        return any(_endless(part) for part in cast("list[object]", value))
+    return isinstance(value, float) and not math.isfinite(value)
 
 
 def _judged(said: object) -> Verdict:
