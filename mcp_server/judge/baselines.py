@@ -26,7 +26,7 @@ HOPELESS = 3.0
 LATENCY_FROM_S = 0.0002
 """An original slower than this is judged by latency, a faster one by its time on the device."""
 NOISE_ROUNDS = 80
-NOISE_S = 6.0
+NOISE_S = 4.0
 COMPILE_DEADLINE_S = 240.0
 
 
@@ -39,15 +39,15 @@ class Variant:
     form: Format | None
     compile: bool
 
-    def loading(self, task: Task) -> Loading:
-        """Return how a worker loads it."""
+    def loading(self, task: Task, tf32: bool | None) -> Loading:
+        """Return how a worker loads it; TF32 as the policy has it, but where the format says so."""
         form = self.form
         return Loading(
             task.source,
             "Model",
             cast=form.cast if form else None,
             autocast=form.autocast if form else None,
-            tf32=form.tf32 if form and form.name == "tf32" else None,
+            tf32=True if form and form.name == "tf32" else tf32,
             compile=self.compile,
         )
 
@@ -63,6 +63,8 @@ def variants(budget: Budget, device: str) -> list[Variant]:
             continue
         if form.name == "tf32" and device == "cpu":
             continue
+        if budget.runs[form.name].worst <= 2 * budget.runs["fp32"].worst:
+            continue  # autocast leaves this model in fp32
         found.append(Variant(f"{form.name}_compile", form.precision_class, form, compile=True))
     return found
 
@@ -80,13 +82,20 @@ def _allowed(budget: Budget) -> list[str]:
     return [*budget.formats, *finer]
 
 
-def eager_lane(station: Station, task: Task, deadline_s: float) -> Lane:
+def tf32_of(precision: str) -> bool | None:
+    """Return whether a policy has TF32 on; None leaves torch's defaults."""
+    return {"fp32": False, "tf32": True}.get(precision)
+
+
+def eager_lane(station: Station, task: Task, precision: str, deadline_s: float) -> Lane:
     """Return the original as it is, loaded and called once."""
-    return _lane(station, EAGER, task, deadline_s)
+    return _lane(station, EAGER, task, tf32_of(precision), deadline_s)
 
 
-def _lane(station: Station, variant: Variant, task: Task, deadline_s: float) -> Lane:
-    station.load(variant.name, variant.loading(task), 60)
+def _lane(
+    station: Station, variant: Variant, task: Task, tf32: bool | None, deadline_s: float
+) -> Lane:
+    station.load(variant.name, variant.loading(task, tf32), 60)
     station.construct(variant.name, 60)
     lane = Lane(station, variant.name, deadline_s)
     lane.call()
@@ -98,13 +107,14 @@ def measure(
     eager: Lane,
     others: Station,
     task: Task,
+    precision: str,
     told: Callable[[str], None],
     stage_s: float,
 ) -> None:
     """Measure eager's noise floor and every baseline against it, into the qualification."""
     began = monotonic()
     told("eager")
-    twin = _lane(others, EAGER, task, eager.deadline_s)
+    twin = _lane(others, EAGER, task, tf32_of(precision), eager.deadline_s)
     eager_s = eager.warm_up(rules_for(task.device, "latency"))
     found.scope = _scope(task.device, eager_s)
     _noise(found, eager, twin)
@@ -152,10 +162,11 @@ def _measured(
     task = eager.station.state.task
     try:
         plain = replace(variant, name=f"{variant.name}_probe", compile=False)
-        slowness = _slowness(plain, others, task, best_s)[1] if variant.form else 0.0
+        tf32 = False if found.budget.policy == "fp32" else None
+        slowness = _slowness(plain, others, tf32, best_s)[1] if variant.form else 0.0
         if slowness > HOPELESS:
             return f"{slowness:.1f} × the best so far, not compiled"
-        lane, slowness = _slowness(variant, others, task, best_s)
+        lane, slowness = _slowness(variant, others, tf32, best_s)
         if slowness > HOPELESS:
             return f"{slowness:.1f} × the best so far, not measured further"
         timed = paired(eager, lane, rules_for(task.device, found.scope))
@@ -166,9 +177,11 @@ def _measured(
     return _row(variant, timed, lane, found.eager.time_ms)
 
 
-def _slowness(variant: Variant, station: Station, task: Task, best_s: float) -> tuple[Lane, float]:
+def _slowness(
+    variant: Variant, station: Station, tf32: bool | None, best_s: float
+) -> tuple[Lane, float]:
     """Load a variant; return it, and its time after a first call over the best so far."""
-    lane = _lane(station, variant, task, COMPILE_DEADLINE_S)
+    lane = _lane(station, variant, station.state.task, tf32, COMPILE_DEADLINE_S)
     return lane, min(lane.call() for _ in range(3)) / best_s
 
 

@@ -10,6 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from mcp_server.judge import gates, hardware, timing
+from mcp_server.judge.baselines import tf32_of
 from mcp_server.judge.budget import class_of
 from mcp_server.judge.faults import Fault, WorkerEnded, rejected
 from mcp_server.judge.held import Held, Keeper, Resident, call_deadline_s
@@ -99,6 +100,7 @@ class Attempt:
         loading = Loading(
             request.source,
             "ModelNew",
+            tf32=tf32_of(request.precision),
             interpret=request.interpreted,
             noise=self.state.reference.noise,
         )
@@ -442,7 +444,8 @@ class Evaluation:
                 self.server.drop(resident.given)
 
     def _opponent(self, *, confirm: bool) -> Resident:
-        return self.keeper.baseline(self.held) if confirm else self.keeper.resident(self.held)
+        start = self.keeper.baseline if confirm else self.keeper.resident
+        return start(self.held, self.request.precision)
 
     def _needs_confirm(self) -> bool:
         if not self.request.wants("confirm") or not self.request.wants("timing"):

@@ -58,14 +58,23 @@ def _agrees(gaps: Sequence[float], raw_s: Sequence[float], margins: Margins) -> 
     return percentile(gaps, ALWAYS) <= limit
 
 
-def batches_confirmed(lane: Lane, margins: Margins) -> bool:
-    """Return whether what the GPU's events say fits into what the judge saw."""
-    rows = lane.batches
-    per_call = list(lane.device_s)
-    typical = median(per_call)
-    even = all(value <= 3 * typical + margins.clock_s for value in sorted(per_call)[:-1])
-    fits = all(events <= took for took, _, events in rows)
-    return even and fits
+def batches_confirmed(lane: Lane, eager: Lane, margins: Margins) -> bool:
+    """Return whether what the GPU's events say fits what the judge saw of whole batches.
+
+    What a batch takes beside its events (spin, flushes, the message) is alike for the original and the candidate.
+    """
+    typical = median(lane.device_s)
+    even = all(value <= 3 * typical + margins.clock_s for value in sorted(lane.device_s)[:-1])
+    fits = all(events <= took for took, _, events in lane.batches)
+    mine, theirs = _beside(lane), _beside(eager)
+    events_s = median([events for _, _, events in eager.batches])
+    limit = max(3 * deviation(theirs), 10 * margins.clock_s, 0.25 * events_s)
+    return even and fits and percentile(mine, ALWAYS) - median(theirs) <= limit
+
+
+def _beside(lane: Lane) -> list[float]:
+    """Return what each batch took beside its events, in seconds."""
+    return [took - events for took, _, events in lane.batches]
 
 
 def late(

@@ -32,6 +32,7 @@ class Resident:
 
     given: GivenWorker
     lane: Lane
+    precision: str
     attempts: int = 0
 
 
@@ -56,7 +57,7 @@ class Keeper:
         self.server = server
         self.device = device
 
-    def baseline(self, held: Held) -> Resident:
+    def baseline(self, held: Held, precision: str) -> Resident:
         """Return a new worker with the original loaded, eager.
 
         Raises:
@@ -69,20 +70,20 @@ class Keeper:
             worker = Worker(given.socket, held.state.sizes, self.device, trusted=True)
             station = Station(worker, held.state)
             deadline_s = call_deadline_s(held.state.forward_s)
-            lane = baselines.eager_lane(station, held.task, max(120.0, deadline_s))
+            lane = baselines.eager_lane(station, held.task, precision, max(120.0, deadline_s))
         except Fault as error:
             printed = self.server.drop(given)
             log.warning("the baseline worker failed: %s %s", error, printed.stderr[-2000:])
             raise lost(f"The original does not run in a worker: {error}") from error
-        return Resident(given, lane)
+        return Resident(given, lane, precision)
 
-    def resident(self, held: Held) -> Resident:
+    def resident(self, held: Held, precision: str) -> Resident:
         """Return the task's eager worker, which lives on."""
         old = held.resident
-        if old is not None and old.attempts >= ATTEMPTS_LIMIT:
+        if old is not None and (old.attempts >= ATTEMPTS_LIMIT or old.precision != precision):
             self.release(held)
         if held.resident is None:
-            held.resident = self.baseline(held)
+            held.resident = self.baseline(held, precision)
         held.resident.attempts += 1
         return held.resident
 
@@ -108,14 +109,15 @@ class Keeper:
         found = known or qualify(held.state, request.precision)
         if not request.wants("timing"):
             return found
-        eager = self.resident(held)
-        other = self.baseline(held)
+        eager = self.resident(held, request.precision)
+        other = self.baseline(held, request.precision)
         try:
             baselines.measure(
                 found,
                 eager.lane,
                 other.lane.station,
                 held.task,
+                request.precision,
                 self._tell,
                 request.deadline_s("qualify"),
             )

@@ -40,7 +40,7 @@ def serve(connection: socket.socket) -> None:
     logging.basicConfig(stream=sys.stderr, level=logging.INFO)
     device = "cuda:0" if torch.cuda.is_available() else "cpu"
     set_tf32(False)
-    torch.set_num_threads(len(os.sched_getaffinity(0)))
+    torch.set_num_threads(max(1, len(os.sched_getaffinity(0)) - 1))
     server = Server(Channel(connection))
     try:
         server.send(

@@ -15,7 +15,7 @@ from mcp_server.judge.inputs import Draw, patch_bytes, vary
 from mcp_server.judge.oracle import Entries, Entry, Oracle, finite, rms, scales, secret
 from mcp_server.judge.reference import Answer, Reference, forward
 from mcp_server.judge.worker_link import ArenaSizes
-from mcp_server.worker.program import aligned
+from mcp_server.worker.program import aligned, flat, pack
 
 if TYPE_CHECKING:
     from mcp_server.judge.task import Task
@@ -71,8 +71,6 @@ class TaskState:
 
     def _mutated(self, model: torch.nn.Module, draw: Draw) -> list[bool]:
         """Return for each input whether the original changes it."""
-        from mcp_server.worker.program import flat, pack
-
         given = draw.arguments(self.task.device)
         leaves: list[torch.Tensor] = []
         pack(given, leaves)

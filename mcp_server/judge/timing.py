@@ -85,7 +85,7 @@ def time_candidate(
     candidate.check_share = 1.0
     while len(candidate.samples) < 4:
         _ = candidate.batch(2) if found.scope == "device" else [candidate.call()]
-    if found.scope == "device" and not gates.batches_confirmed(candidate, margins):
+    if found.scope == "device" and not gates.batches_confirmed(candidate, eager, margins):
         raise _clock_fault()
     if found.scope == "latency":
         _check_latency(eager, candidate, margins)

@@ -173,9 +173,10 @@ class NoisyConstruction:
         shape = tuple(value.shape)
         generator = self._generator(shape)
         if value.ndim < 2:
-            drawn = torch.rand(shape, generator=generator) + 0.5
+            drawn = torch.rand(shape, generator=generator, device="cpu") + 0.5
         else:
-            drawn = torch.randn(shape, generator=generator) / max(1, value[0].numel()) ** 0.5
+            drawn = torch.randn(shape, generator=generator, device="cpu")
+            drawn /= max(1, value[0].numel()) ** 0.5
         with torch.no_grad():
             value.copy_(drawn)
         return value
@@ -184,8 +185,9 @@ class NoisyConstruction:
         if module.track_running_stats:
             shape = tuple(module.running_mean.shape)
             generator = self._generator((*shape, -1))
-            module.running_mean.copy_(torch.randn(shape, generator=generator) * 0.1)
-            module.running_var.copy_(torch.rand(shape, generator=generator) + 0.5)
+            mean = torch.randn(shape, generator=generator, device="cpu") * 0.1
+            module.running_mean.copy_(mean)
+            module.running_var.copy_(torch.rand(shape, generator=generator, device="cpu") + 0.5)
 
     @contextlib.contextmanager
     def installed(self) -> Generator[None]:

@@ -1,3 +1,5 @@
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownParameterType=false
 """Budget, comparison and gates on synthetic numbers."""
 
 from __future__ import annotations
@@ -68,7 +70,7 @@ def test_autocast_that_changes_nothing_is_no_mark_of_half_precision() -> None:
     assert budgets.class_of(7e-3, runs) == "bf16"
 
 
-def wanted(rows: int = 100) -> torch.Tensor:
+def wanted(rows: int = 100):
     generator = torch.Generator().manual_seed(1)
     return torch.randn(rows, 50, generator=generator, dtype=torch.float64)
 

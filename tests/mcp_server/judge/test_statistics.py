@@ -1,3 +1,5 @@
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownParameterType=false
 """The interval, the outcomes and the noise floor, on synthetic rounds."""
 
 from __future__ import annotations
