@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import sqlite3
 import time
 from dataclasses import dataclass, field, replace
@@ -74,6 +75,7 @@ def create_session(request: NewSession, under: Path | None = None) -> SessionFol
         _write_task(made, request)
         _write_journal(made, request)
     except (OSError, sqlite3.Error) as error:
+        shutil.rmtree(made.path, ignore_errors=True)
         why = error if isinstance(error, OSError) else OSError(str(error))
         raise FolderUnusable(folders.unusable(made.path, why)) from error
     return made
