@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessions import budget
+from sessions import budget, gpu
 
 if TYPE_CHECKING:
     from sessions.engine import Engine
@@ -23,12 +23,15 @@ class Ticker:
         self._shown_at = 0.0
         self._summarised = -1
         self._over = (False, False)
+        self._gpu_at = 0.0
 
     async def run(self) -> None:
         """Beat until cancelled."""
         clock = self._engine.parts.clock
+        device = self._engine.parts.opened.device
         while True:
             await self._commands()
+            await self._look_at_gpu(device, clock.now())
             await self._show(clock.now())
             self._hours(clock.now())
             await clock.sleep(TICK_S)
@@ -52,6 +55,14 @@ class Ticker:
             if self._summarised != parts.state.seq:
                 self._summarised = parts.state.seq
                 await parts.recorder.summarise()
+
+    async def _look_at_gpu(self, device: str, now: float) -> None:
+        if now - self._gpu_at >= gpu.EVERY_S and not device.startswith("cpu"):
+            self._gpu_at = now
+            reading = await gpu.reading(device)
+            live = self._engine.parts.live
+            live.dirty = live.dirty or reading != live.gpu
+            live.gpu = reading
 
     def _hours(self, now: float) -> None:
         """Wake the engine when the hours end, and when their grace does."""

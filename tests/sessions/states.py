@@ -42,7 +42,7 @@ def opened(**limits: float | None) -> f.Opened:
 
 def proposed(*names: str, parent: str = "c0", role: str = "start") -> f.Proposed:
     """Return a decision for proposals of these names."""
-    common = {
+    common: dict[str, Any] = {
         "role": role,
         "parent": parent,
         "inspirations": [],
