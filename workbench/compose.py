@@ -21,6 +21,8 @@ from workbench.errors import CannotGoOn
 from workbench.notices import Notices
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sessions.facts import Opened
     from sessions.folder import SessionFolder
     from sessions.models.port import LanguageModel
@@ -55,7 +57,7 @@ async def open_engine(folder: SessionFolder) -> Composed:
         Lineages(folder.lineage),
         prompts.load(),
         machine.languages(found, opened.device),
-        redactor=Redactor(secrets_of(os.environ)),
+        redactor=_redactor(folder),
         notify=notices,
     )
     return Composed(engine, notices)
@@ -74,10 +76,19 @@ def _strategy(opened: Opened) -> Strategy:
 
 
 def _models(folder: SessionFolder, opened: Opened) -> dict[str, LanguageModel]:
-    tables = {**config.load().models, **kept_models.tables_of(folder)}
-    known = model_choice.catalog(tables)
+    known = model_choice.catalog(_tables(folder))
     names = kept_models.each(opened.models)
     return {name: model_choice.resolve(known, name) for name in names}
+
+
+def _redactor(folder: SessionFolder) -> Redactor:
+    named = [str(table["key_env"]) for table in _tables(folder).values() if table.get("key_env")]
+    return Redactor(secrets_of(os.environ, named))
+
+
+def _tables(folder: SessionFolder) -> dict[str, Mapping[str, object]]:
+    """The tables `[models.NAME]`: those kept with the session before those of the settings here."""
+    return {**config.load().models, **kept_models.tables_of(folder)}
 
 
 def _evaluator(opened: Opened) -> McpEvaluator:
