@@ -84,6 +84,13 @@ class Terminal:
         os.write(self.descriptor, key)
         return (self.until(answer) - pressed) * 1000
 
+    def cpu_s(self) -> float:
+        """Return the processor time used so far: what a loaded machine does not inflate."""
+        fields = (
+            Path(f"/proc/{self.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        )
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def end(self) -> None:
         """End the program."""
         os.kill(self.pid, signal.SIGKILL)
@@ -106,9 +113,11 @@ class Heart(threading.Thread):
         asyncio.run(self._beat())
 
     async def _beat(self) -> None:
-        journal = await Journal.open(self.folder.journal, wal=True)
+        journal, began = await Journal.open(self.folder.journal, wal=True), time.time()
         while not self.stopped.is_set():
             row = journals.live_row(self.made)
+            for line in (*row["agents"], *row["evaluations"]):
+                line["since"] = began
             await journal.live(time.time(), row | {"heartbeat": time.time()})
             await asyncio.sleep(1.0)  # what an engine does
         await journal.close()
@@ -134,20 +143,26 @@ def measure(home: Path, attempts: int) -> dict[str, float]:
     made = journals.build(folder.path, attempts, hostile=False)
     lock = EngineLock.take(folder)
     first = [_first_paint(home) for _ in range(5)]
+    first_cpu = statistics.median(cpu for _, cpu in first)
     terminal = Terminal.start(LIST, home)
     terminal.until(b"Palette")
     terminal.drain(1.5)
-    opened = time.perf_counter()
+    opened, before = time.perf_counter(), terminal.cpu_s()
     os.write(terminal.descriptor, b"\r")
     newest = list(made.sources)[-1].encode()
     open_s = terminal.until(newest) - opened
+    open_cpu = terminal.cpu_s() - before
     terminal.drain(3.0)
     idle = terminal.drain(10.0) / 10.0
+    before = terminal.cpu_s()
     quiet = keys(terminal)
+    key_cpu = (terminal.cpu_s() - before) / len(quiet)
     heart = Heart(folder, made)
     heart.start()
     terminal.drain(2.0)
+    before = terminal.cpu_s()
     busy_bytes = terminal.drain(10.0) / 10.0
+    busy_cpu = (terminal.cpu_s() - before) / 10.0
     busy = keys(terminal)
     heart.stopped.set()
     heart.join()
@@ -155,20 +170,25 @@ def measure(home: Path, attempts: int) -> dict[str, float]:
     lock.release()
     return {
         "attempts": attempts,
-        "first_paint_s": round(statistics.median(first), 3),
+        "first_paint_s": round(statistics.median(wall for wall, _ in first), 3),
+        "first_paint_cpu_s": round(first_cpu, 3),
         "open_s": round(open_s, 3),
+        "open_cpu_s": round(open_cpu, 3),
+        "key_cpu_ms": round(key_cpu * 1000, 1),
         "key_p95_ms": p95(quiet),
         "key_p95_running_ms": p95(busy),
         "idle_bytes_per_s": round(idle, 1),
         "running_bytes_per_s": round(busy_bytes, 1),
+        "running_cpu_share": round(busy_cpu, 3),
     }
 
 
-def _first_paint(home: Path) -> float:
+def _first_paint(home: Path) -> tuple[float, float]:
     terminal = Terminal.start(LIST, home)
     painted = terminal.until(b"Palette") - terminal.began
+    used = terminal.cpu_s()
     terminal.end()
-    return painted
+    return painted, used
 
 
 def main() -> None:

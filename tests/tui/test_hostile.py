@@ -27,7 +27,8 @@ from workbench.widgets.detail import subtitle, title
 from workbench.widgets.diff_view import diff_document
 from workbench.widgets.document import LINE_LIMIT, text_lines
 from workbench.widgets.lineage_tree import LineageTree, lineage_rows
-from workbench.widgets.lines import Line, Lines, Span, paint, span
+from workbench.widgets.lines import Line, Span, span
+from workbench.widgets.painted import Lines
 from workbench.widgets.prompt_view import prompt_document
 from workbench.widgets.session_rows import SessionTable, session_row
 from workbench.widgets.text_view import TextView
@@ -139,16 +140,16 @@ async def test_nothing_foreign_is_obeyed_in_any_widget() -> None:
         @given(NASTY)
         def hold(text: str) -> None:
             state = hostile_state(text)
-            painted = [paint(lines, line, 60) for line in lines_of(text)]
-            painted += [paint(lines, (Span(inert(text)), span(text)), 60)]
+            painted = [lines.paint(line, 60) for line in lines_of(text)]
+            painted += [lines.paint((Span(inert(text)), span(text)), 60)]
             rows = RowMaker().rows(state, Live(), 9.0)
-            painted += [paint(table, table.line(row, 90), 90) for row in rows]
+            painted += [table.paint(table.line(row, 90), 90) for row in rows]
             branches = lineage_rows(state, state.lineages)
-            painted += [paint(tree, tree.line(row, 30), 30) for row in branches]
+            painted += [tree.paint(tree.line(row, 30), 30) for row in branches]
             listed = session_row(
                 {"id": text, "state": text, "task": text, "needs": text, "cause": text}
             )
-            painted += [paint(sessions, sessions.line(listed, 90), 90)]
+            painted += [sessions.paint(sessions.line(listed, 90), 90)]
             for strip in painted:
                 assert obeyed(strip.text) == []
                 assert strip.cell_length in (30, 60, 90)

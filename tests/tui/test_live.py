@@ -68,12 +68,12 @@ async def test_n_goes_to_the_next_hunk(stage: Stage) -> None:
         await settled(pilot)
         await press(pilot, "j", "enter")
         view = live(pilot).detail.view
-        before = view.scroll_offset.y
+        before = view.top
         await press(pilot, "n")
-        assert view.scroll_offset.y > before
-        assert view.scroll_offset.y in (*view.document.stops, view.max_scroll_y)
+        assert view.top > before
+        assert view.top in (*view.document.stops, view.last_top)
         await press(pilot, "N")
-        assert view.scroll_offset.y <= before + 1
+        assert view.top <= before + 1
 
 
 async def test_at_80_columns_one_pane_is_seen_and_keys_bring_the_others(stage: Stage) -> None:
@@ -232,7 +232,7 @@ async def test_slash_in_a_text_finds_words(stage: Stage) -> None:
         await settled(pilot)
         await press(pilot, "j", "enter", "]", "slash", *"forward", "enter")
         view = live(pilot).detail.view
-        assert view.scroll_offset.y > 0
+        assert view.top > 0
         assert "def forward" in shown(pilot)
 
 

@@ -9,7 +9,8 @@ from textual.binding import Binding
 from textual.content import Content
 from textual.screen import ModalScreen
 
-from workbench.widgets.lines import EMPTY, Line, Lines, Span, fit, span, wrap
+from workbench.widgets.lines import EMPTY, Line, Span, fit, span, wrap
+from workbench.widgets.painted import Lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,7 +23,8 @@ from workbench.widgets.attempt_table import AttemptTable
 from workbench.widgets.filter_line import FilterLine
 from workbench.widgets.frame import Banner, KeysLine, Separator
 from workbench.widgets.lineage_tree import LineageTree
-from workbench.widgets.lines import Lines, Span, span, wrap, write_border
+from workbench.widgets.lines import Span, span, wrap, write_border
+from workbench.widgets.painted import Lines
 from workbench.widgets.status_line import StatusLine, status
 
 if TYPE_CHECKING:

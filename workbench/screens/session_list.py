@@ -20,7 +20,8 @@ from workbench.screens.choice import CANCEL, Answer, Choice
 from workbench.screens.pike_screen import PikeScreen
 from workbench.widgets.filter_line import FilterLine
 from workbench.widgets.frame import Banner, KeysLine
-from workbench.widgets.lines import Lines, Span, span, spread, wrap, write_border
+from workbench.widgets.lines import Span, span, spread, wrap, write_border
+from workbench.widgets.painted import Lines
 from workbench.widgets.session_rows import SessionRow, SessionTable, keep_sessions, session_row
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from sessions.steering import GUIDE_LIMIT, status
 from workbench.format import plural
 from workbench.plain import Inert, inert, inert_line
 from workbench.widgets.chooser import Chooser
-from workbench.widgets.lines import NO_TEXT, Line, Lines, Span, app_of, fit, span, write_border
+from workbench.widgets.lines import NO_TEXT, Line, Span, app_of, fit, span, write_border
+from workbench.widgets.painted import Lines
 from workbench.widgets.row_list import RowList
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from workbench.format import duration
 from workbench.plain import inert_line
 from workbench.shown import since
-from workbench.widgets.lines import Line, Lines, Span, fit, flow, span
+from workbench.widgets.lines import Line, Span, fit, flow, span
+from workbench.widgets.painted import Lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

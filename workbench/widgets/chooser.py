@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
 
-from workbench.widgets.lines import Line, Lines, Span, fit, span, width_of
+from workbench.widgets.lines import Line, Span, fit, span, width_of
+from workbench.widgets.painted import Lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,18 +10,17 @@ from workbench.plain import inert_line
 from workbench.widgets.lines import (
     EMPTY,
     Line,
-    Lines,
     Span,
     cut,
     fit,
     is_ascii,
-    paint,
     plain_text,
     span,
     spread,
     width_of,
     wrap,
 )
+from workbench.widgets.painted import Lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +52,7 @@ class Separator(Lines):
         left, right = self._ends()
         rest = max(0, width - len(left) - width_of((Span(title),)) - 1)
         line: Line = (span(left), Span(title), span("─" * rest + right))
-        return paint(self, line, width)
+        return self.paint(line, width)
 
     def _ends(self) -> tuple[str, str]:
         if is_ascii(self):
@@ -89,7 +88,7 @@ class KeysLine(Lines):
         width = self.size.width
         left: Line = (span(" "), *cut(self._parts(), width - 2, span("  ")))
         right: Line = (span("ctrl+p", "key"), span(" Palette "))
-        return paint(self, spread(left, right, width), width)
+        return self.paint(spread(left, right, width), width)
 
     def on_click(self, event: events.Click) -> None:
         """Do the act under the mouse."""

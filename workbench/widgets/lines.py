@@ -5,14 +5,10 @@ A `Line` is a tuple of spans; a span is inert text and a *tone*, the name of a c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
-from rich.segment import Segment
-from rich.style import Style
 from textual.content import Content
-from textual.strip import Strip
-from textual.widget import Widget
 
 from workbench.glyphs import ASCII, UNICODE
 from workbench.plain import Inert, inert_line
@@ -20,13 +16,13 @@ from workbench.plain import Inert, inert_line
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rich.console import RenderableType
     from textual.app import App
     from textual.dom import DOMNode
+    from textual.widget import Widget
 
 TONES = (
     "dim", "strong", "accent", "better", "worse", "warn", "busy", "best", "head", "key", "tab", "tab-on",
-    "cursor", "cursor-away", "added", "removed", "added-word", "removed-word", "gutter", "match",
+    "cursor", "cursor-away", "bar", "added", "removed", "added-word", "removed-word", "gutter", "match",
     "code-keyword", "code-string", "code-number", "code-comment", "code-name", "code-type",
 )  # fmt: skip
 """Every colour token a span may name."""
@@ -37,7 +33,7 @@ _ONE_CELL = str.maketrans(
     {
         **{UNICODE.sessions[word]: sign for word, sign in ASCII.sessions.items()},
         **{UNICODE.verdicts[word]: sign for word, sign in ASCII.verdicts.items()},
-        **dict(zip("★×–−±│─→≈·▸▾⋮⋯␤", "*x--~|->~.>v::|", strict=True)),
+        **dict(zip("★×–−±│─→≈·▸▾⋮⋯␤▐", "*x--~|->~.>v::||", strict=True)),
     }
 )
 
@@ -176,65 +172,8 @@ def write_border(widget: Widget, *, upper: Inert | None = None, lower: Inert | N
         if text is None:
             continue
         words = inert_line(text)
-        shown = Content(Inert(ascii_only(words)) if is_ascii(widget) else words)
+        if is_ascii(widget):
+            words = Inert(ascii_only(words))
+        shown = Content(words)
         if getattr(widget, name) != shown.markup:
             setattr(widget, name, shown)
-
-
-def tone_style(widget: Widget, tone: str) -> Style:
-    """Return the style of a tone in a widget; it holds only what the token sets."""
-    return widget.get_component_rich_style(f"tone--{tone}", partial=True) if tone else Style.null()
-
-
-def paint(widget: Widget, line: Line, width: int, under: str = "") -> Strip:
-    """Return a line as a strip of exactly `width` cells, over the tone `under`.
-
-    The last gate: a span that was not made inert is made so here.
-    """
-    base = widget.rich_style + tone_style(widget, under)
-    carries_all = not is_ascii(widget)
-    segments: list[Segment] = []
-    for part in line:
-        text = part.text if part.text.isprintable() else inert_line(part.text.expandtabs(4))
-        style = base if base.reverse else base + tone_style(widget, part.tone)
-        segments.append(Segment(text if carries_all else ascii_only(text), style))
-    return Strip(segments).simplify().adjust_cell_length(width, base)
-
-
-class Lines(Widget):
-    """A few lines that are painted again only when they change."""
-
-    COMPONENT_CLASSES: ClassVar = set(TONE_CLASSES)
-    DEFAULT_CSS = "Lines { height: auto; width: 1fr; }"
-    ALLOW_SELECT = False
-
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
-        super().__init__(id=id, classes=classes)
-        self._lines: tuple[Line, ...] = ()
-
-    @property
-    def lines(self) -> tuple[Line, ...]:
-        """What is shown."""
-        return self._lines
-
-    def set_lines(self, lines: Iterable[Line]) -> None:
-        """Show these lines; nothing happens if they are what is shown."""
-        new = tuple(lines)
-        if new == self._lines:
-            return
-        resized = len(new) != len(self._lines)
-        self._lines = new
-        self.refresh(layout=resized)
-
-    def render(self) -> RenderableType:
-        """Return nothing: the lines are painted by `render_line`."""
-        return ""
-
-    def get_content_height(self, container: object, viewport: object, width: int) -> int:
-        """Return the number of lines."""
-        return len(self._lines)
-
-    def render_line(self, y: int) -> Strip:
-        """Paint one line, the padding and border included in `y`'s offset by Textual."""
-        line = self._lines[y] if y < len(self._lines) else EMPTY
-        return paint(self, line, self.size.width)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
 
-from textual.geometry import Size
-from textual.scroll_view import ScrollView
-
 from workbench.actions import Where, bindings
 from workbench.messages import CursorMoved, RowOpened
-from workbench.widgets.lines import EMPTY, TONE_CLASSES, Line, paint
+from workbench.widgets.lines import EMPTY, Line
+from workbench.widgets.painted import Scrolled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,11 +29,9 @@ R = TypeVar("R", bound=Row)
 _CACHED_STRIPS = 4_000
 
 
-class RowList(ScrollView, Generic[R], can_focus=True):
+class RowList(Scrolled, Generic[R]):
     """A list of rows of one kind; a subclass says how a row and the header look."""
 
-    ALLOW_SELECT = False
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
     BINDINGS: ClassVar = bindings(Where.ROWS)
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
@@ -77,7 +73,6 @@ class RowList(ScrollView, Generic[R], can_focus=True):
         before, self.rows = self.rows, rows
         held = before[self.cursor].key if self.cursor < len(before) else ""
         moved = self._keep_cursor(held)
-        self._resize()
         if moved or len(before) != len(rows):
             self.refresh()
         else:
@@ -94,10 +89,10 @@ class RowList(ScrollView, Generic[R], can_focus=True):
 
     def _keep_cursor(self, held: str) -> bool:
         wanted = 0 if self.follow else self._index_of(held)
-        shift = wanted - self.cursor
-        self.cursor = max(0, min(wanted, len(self.rows) - 1))
-        if shift and not self.follow:
-            self.scroll_to(y=self.scroll_offset.y + shift, animate=False, force=True)
+        wanted = max(0, min(wanted, len(self.rows) - 1))
+        shift, self.cursor = wanted - self.cursor, wanted
+        top = 0 if self.follow else self.top + shift
+        self.top = max(0, min(top, self.last_top))
         return bool(shift)
 
     def _index_of(self, key: str) -> int:
@@ -107,24 +102,19 @@ class RowList(ScrollView, Generic[R], can_focus=True):
     def _refresh_changed(self, before: Sequence[R]) -> None:
         for index, (old, new) in enumerate(zip(before, self.rows, strict=True)):
             if old != new:
-                self.refresh_line(index + self.head_height)
-
-    def _resize(self) -> None:
-        self.virtual_size = Size(self.size.width, len(self.rows) + self.head_height)
+                self.refresh_index(index)
 
     # --- painting
 
-    def render_line(self, y: int) -> Strip:
-        """Paint one line of the visible part."""
-        width = self.size.width
-        if y < self.head_height:
-            return paint(self, self.header(width), width, "head")
-        index = y + self.scroll_offset.y - self.head_height
-        if index >= len(self.rows):
-            return paint(self, EMPTY, width)
-        return self._row_strip(index, width)
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return len(self.rows)
 
-    def _row_strip(self, index: int, width: int) -> Strip:
+    def strip(self, index: int, width: int) -> Strip:
+        """Return one row, or the heading, painted."""
+        if index < 0:
+            return self.paint(self.header(width), width, "head")
         under = ""
         if index == self.cursor:
             under = "cursor" if self.has_focus else "cursor-away"
@@ -133,9 +123,7 @@ class RowList(ScrollView, Generic[R], can_focus=True):
         if strip is None:
             if len(self._strips) > _CACHED_STRIPS:
                 self._strips.clear()
-            strip = self._strips[key] = paint(
-                self, self.line(self.rows[index], width), width, under
-            )
+            strip = self._strips[key] = self.paint(self.line(self.rows[index], width), width, under)
         return strip
 
     def notify_style_update(self) -> None:
@@ -144,17 +132,16 @@ class RowList(ScrollView, Generic[R], can_focus=True):
         super().notify_style_update()
 
     def on_resize(self) -> None:
-        """Fit the scrolled area to the new size."""
-        self._resize()
+        """Keep the cursor in sight."""
         self._scroll_to_cursor()
 
     def on_focus(self) -> None:
         """Show the cursor as active."""
-        self.refresh()
+        self.refresh_index(self.cursor)
 
     def on_blur(self) -> None:
         """Show the cursor as inactive."""
-        self.refresh()
+        self.refresh_index(self.cursor)
 
     # --- moving
 
@@ -163,27 +150,24 @@ class RowList(ScrollView, Generic[R], can_focus=True):
         if index == self.cursor or not self.rows:
             return
         old, self.cursor = self.cursor, index
-        self.refresh_line(old + self.head_height)
-        self.refresh_line(index + self.head_height)
+        self.refresh_index(old)
+        self.refresh_index(index)
         self._scroll_to_cursor()
         self._tell()
 
     def _scroll_to_cursor(self) -> None:
-        top, page = self.scroll_offset.y, self._page
-        if self.cursor < top:
-            self.scroll_to(y=self.cursor, animate=False, force=True)
-        elif self.cursor >= top + page:
-            self.scroll_to(y=self.cursor - page + 1, animate=False, force=True)
+        if self.cursor < self.top:
+            self.go_to(self.cursor)
+        elif self.cursor >= self.top + self.page:
+            self.go_to(self.cursor - self.page + 1)
+        else:
+            self.go_to(self.top)
 
     def _tell(self) -> None:
         key = self.selected.key if self.selected else ""
         if key != self._told:
             self._told = key
             self.post_message(CursorMoved(self, key))
-
-    @property
-    def _page(self) -> int:
-        return max(1, self.size.height - self.head_height)
 
     def action_cursor_down(self) -> None:
         """Move down."""
@@ -203,19 +187,19 @@ class RowList(ScrollView, Generic[R], can_focus=True):
 
     def action_half_down(self) -> None:
         """Move half a page down."""
-        self._go(self.cursor + max(1, self._page // 2))
+        self._go(self.cursor + max(1, self.page // 2))
 
     def action_half_up(self) -> None:
         """Move half a page up."""
-        self._go(self.cursor - max(1, self._page // 2))
+        self._go(self.cursor - max(1, self.page // 2))
 
     def action_page_down(self) -> None:
         """Move a page down."""
-        self._go(self.cursor + self._page)
+        self._go(self.cursor + self.page)
 
     def action_page_up(self) -> None:
         """Move a page up."""
-        self._go(self.cursor - self._page)
+        self._go(self.cursor - self.page)
 
     def action_open_row(self) -> None:
         """Open the row under the cursor."""
@@ -227,6 +211,6 @@ class RowList(ScrollView, Generic[R], can_focus=True):
         offset = event.get_content_offset(self)
         if offset is None or offset.y < self.head_height:
             return
-        self._go(offset.y - self.head_height + self.scroll_offset.y)
+        self._go(offset.y - self.head_height + self.top)
         if event.chain > 1:
             self.action_open_row()

@@ -9,7 +9,8 @@ from workbench.format import amount, duration, ratio, spread
 from workbench.glyphs import UNICODE
 from workbench.plain import inert_line
 from workbench.shown import class_name
-from workbench.widgets.lines import Line, Lines, Span, cut, span
+from workbench.widgets.lines import Line, Span, cut, span
+from workbench.widgets.painted import Lines
 
 if TYPE_CHECKING:
     from sessions.model import State
