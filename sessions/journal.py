@@ -98,6 +98,7 @@ class Journal:
         import aiosqlite  # the viewers' half of this module starts without asyncio
 
         try:
+            sqlite3.connect(path).close()  # aiosqlite leaves its thread behind where this fails
             db = await aiosqlite.connect(path, isolation_level=None)
         except sqlite3.Error as error:
             raise JournalUnreadable(f"cannot open {path}: {error}") from error
