@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from typing import TYPE_CHECKING
 
 from sessions.best import best
+from sessions.budget import running_s
 from workbench import format as fmt
 from workbench import provenance, story
 from workbench.commands.git import words
@@ -89,7 +91,7 @@ def _counts(found: State) -> str:
     unknown = f" and {spending.unpriced} of unknown cost" if spending.unpriced else ""
     return (
         f"{fmt.plural(spending.queries, 'query', 'queries')}, {fmt.money(spending.cost_usd)}{unknown}, "
-        f"{fmt.plural(len(found.attempts), 'attempt')}, {correct} correct, {fmt.duration(spending.running_s)}"
+        f"{fmt.plural(len(found.attempts), 'attempt')}, {correct} correct, {fmt.duration(running_s(found, time.time()))}"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sessions.verdicts import kind_of
 from workbench import format as fmt
 from workbench import story
 from workbench.plain import inert_line
@@ -21,7 +22,8 @@ def again(attempt: AttemptRecord) -> str:
     """Return what the measurement after the search said; empty if there was none."""
     if not attempt.remeasured:
         return ""
-    return f"measured again: {story.verdict('correct', attempt.remeasured)}"
+    again = attempt.remeasured
+    return f"measured again: {story.verdict(kind_of(again), again)}"
 
 
 def _lines(found: State, attempt: AttemptRecord, version: str) -> list[str]:

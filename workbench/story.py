@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, assert_never
 
 from sessions import facts as f
+from sessions.verdicts import kind_of
 from workbench import format as fmt
 from workbench.plain import Inert, first_line, inert_line
 
@@ -85,7 +86,9 @@ def _told(body: f.Body) -> str:  # noqa: C901 - one switch over every kind
         case f.Steered():
             return _steered(body)
         case f.Remeasured():
-            return f"{body.candidate} measured again: {verdict('correct', body.verdict)}"
+            return (
+                f"{body.candidate} measured again: {verdict(kind_of(body.verdict), body.verdict)}"
+            )
         case f.Paused():
             return f"paused{_by(body.author)}: {_short(body.cause)}"
         case f.Resumed():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 from sessions.best import best
+from sessions.budget import running_s
 from sessions.journal import Reader
 from sessions.steering import status
 from sessions.summary import row_of
@@ -75,7 +77,7 @@ def _spent(found: State) -> str:
     return (
         f"spent: {spending.queries}{_limit(limits.get('queries'))} queries, "
         f"{fmt.money(spending.cost_usd)}{_limit(limits.get('cost_usd'))}{unknown}, "
-        f"{fmt.duration(spending.running_s)} running; {fmt.plural(len(found.attempts), 'attempt')}"
+        f"{fmt.duration(running_s(found, time.time()))} running; {fmt.plural(len(found.attempts), 'attempt')}"
     )
 
 
