@@ -14,6 +14,7 @@ from workbench.commands.git import words
 from workbench.errors import CannotGoOn
 from workbench.glyphs import glyphs
 from workbench.plain import inert_line
+from workbench.printing import columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,11 +88,12 @@ def _eager(top: AttemptRecord) -> str:
 
 def _counts(found: State) -> str:
     spending = found.spending
+    ran_s = running_s(found, time.time())
     correct = sum(1 for attempt in found.attempts.values() if attempt.correct)
     unknown = f" and {spending.unpriced} of unknown cost" if spending.unpriced else ""
     return (
         f"{fmt.plural(spending.queries, 'query', 'queries')}, {fmt.money(spending.cost_usd)}{unknown}, "
-        f"{fmt.plural(len(found.attempts), 'attempt')}, {correct} correct, {fmt.duration(running_s(found, time.time()))}"
+        f"{fmt.plural(len(found.attempts), 'attempt')}, {correct} correct, {fmt.duration(ran_s)}"
     )
 
 
@@ -103,11 +105,11 @@ def _models(found: State) -> str:
     return f"answers: {', '.join(inert_line(label) for label in told)}"
 
 
-def _next(folder: SessionFolder, found: State) -> Iterator[str]:
-    name = folder.name
-    yield f"pike attach {name}            the screen again"
-    top = best(found)
+def _next(folder: SessionFolder, found: State) -> list[str]:
+    name, top = folder.name, best(found)
+    rows = [(f"pike attach {name}", "the screen again")]
     if top is not None:
-        yield f"pike show {name} {top.id}          the best attempt whole"
-        yield f"pike best {name} -o best.py   the best candidate as a file"
-    yield f"pike git {name} -- log --graph --all --stat"
+        rows.append((f"pike show {name} {top.id}", "the best attempt whole"))
+        rows.append((f"pike best {name} -o best.py", "the best candidate as a file"))
+    rows.append((f"pike git {name} -- log --graph --all --stat", "how it got there"))
+    return columns(rows, (False, False))
