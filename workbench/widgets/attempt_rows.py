@@ -105,7 +105,7 @@ def _row(
         word=word(attempt),
         parent=inert_line(attempt.parent, 12),
         by=inert_line(attempt.author or "–", 24),
-        speedup=_speedup(attempt),
+        speedup=speedup_cell(attempt),
         ratio=attempt.speedup,
         precision=inert_line(class_name(attempt.verdict.get("precision_class")), 12),
         ms=milliseconds(attempt.runtime_ms) if attempt.runtime_ms else "",
@@ -119,7 +119,8 @@ def _row(
     )
 
 
-def _speedup(attempt: AttemptRecord) -> str:
+def speedup_cell(attempt: AttemptRecord) -> str:
+    """Write a speedup: `1.41`, `(9.80)` for a suspect one, `≈1` for one not told apart, or a dash."""
     if attempt.speedup is None:
         return NONE
     if attempt.suspect:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from sessions.best import best, best_of
 from sessions.model import ORIGINAL
-from workbench.format import NONE, milliseconds, speedup
+from workbench.format import NONE, milliseconds
 from workbench.glyphs import UNICODE, word
-from workbench.widgets.attempt_rows import TONE_OF_VERDICT
+from workbench.widgets.attempt_rows import TONE_OF_VERDICT, speedup_cell
 from workbench.widgets.lines import Line, Span, fit, span
 from workbench.widgets.row_list import RowList
 
@@ -78,20 +78,23 @@ def _lineage(
     opened: bool,
 ) -> LineageRow:
     found = best_of(attempts)
-    suspects = [a for a in attempts if a.suspect and a.speedup is not None]
-    number = speedup(found.speedup) if found else NONE
-    label, shown = lineage.id, ""
-    if found is None and suspects:
-        number, shown = f"({max(a.speedup or 0.0 for a in suspects):.2f})", "suspect"
+    fastest = max((a for a in attempts if a.suspect), key=lambda a: a.speedup or 0.0, default=None)
+    shown = found or fastest
     return LineageRow(
         key=f"lineage:{lineage.id}",
         kind="lineage",
-        number=number,
-        label=label,
-        word=shown,
+        number=_number(shown) if shown else NONE,
+        label=lineage.id,
+        word="suspect" if shown is fastest and shown else "",
         best=champion is not None and champion in attempts,
         open=opened,
     )
+
+
+def _number(attempt: AttemptRecord) -> str:
+    """Write the speedup as the table does, with its sign."""
+    cell = speedup_cell(attempt)
+    return f"{cell}×" if attempt.speedup is not None and cell[0].isdigit() else cell
 
 
 def _trajectories(
@@ -105,11 +108,10 @@ def _trajectories(
 
 def _trajectory(group: list[AttemptRecord], champion: AttemptRecord | None) -> LineageRow:
     last = group[-1]
-    number = f"({last.speedup:.2f})" if last.suspect and last.speedup else speedup(last.speedup)
     return LineageRow(
         key=last.id,
         kind="trajectory",
-        number=number,
+        number=_number(last),
         label=last.id,
         word=word(last),
         fixes=len(group) - 1,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessions.best import best
-from workbench.format import amount, duration, ratio, spread
+from workbench.format import amount, duration, interval, ratio, spread
 from workbench.glyphs import UNICODE
 from workbench.plain import inert_line
 from workbench.shown import class_name
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from workbench.shown import Live, Standing
 
 _GAP = span("  ")
+WIDE = 0.1
+"""Share of the value from which both ends of an interval are shown."""
 
 
 def status(state: State, live: Live, standing: Standing, now: float, width: int) -> Line:
@@ -47,7 +49,7 @@ def _best(state: State) -> Line:
         return (span("best –", "dim"),)
     verdict = found.verdict
     sure = "" if verdict.get("confirmed") else "~"
-    interval = spread(
+    between = _interval(
         found.speedup,
         _number(verdict.get("speedup_lo_ratio")),
         _number(verdict.get("speedup_hi_ratio")),
@@ -56,9 +58,16 @@ def _best(state: State) -> Line:
     return (
         span("best "),
         span(f"{ratio(found.speedup)}×{sure}", "best"),
-        span(f" {interval}" if interval else "", "dim"),
+        span(f" {between}" if between else "", "dim"),
         Span(inert_line(f" {precision}")),
     )
+
+
+def _interval(value: float | None, low: float | None, high: float | None) -> str:
+    """Write `±0.02` for a narrow interval, both its ends for one that is not."""
+    if value and low and high and max(high - value, value - low) > WIDE * value:
+        return interval(low, high)
+    return spread(value, low, high)
 
 
 def _number(value: object) -> float | None:
