@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sessions.best import best
 from sessions.budget import running_s
+from sessions.states import ENDED
 from workbench import format as fmt
 from workbench import provenance, story
 from workbench.commands.git import words
@@ -59,7 +60,7 @@ def _lines(folder: SessionFolder, found: State) -> Iterator[str]:
     yield f"{folder.name}: {found.state.value}{f', {inert_line(found.cause)}' if found.cause else ''}"
     top = best(found)
     if top is None:
-        yield "best: no correct attempt"
+        yield f"best: {'none is correct' if found.state in ENDED else 'none yet'}"
     else:
         yield f"{glyphs().best} best {top.id}: {_headline(top)}"
         yield f"  over eager: {_eager(top)}; runtime {fmt.milliseconds(top.runtime_ms)} ms"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
+import textwrap
 from typing import TYPE_CHECKING, Any, TextIO
 
 from workbench.glyphs import is_unicode, to_ascii
@@ -31,7 +33,7 @@ class Printer:
 
     def talk(self, text: str = "") -> None:
         """Print what accompanies the data: progress, hints, refusals."""
-        _write(self._err, f"{inert(text)}\n")
+        _write(self._err, f"{_folded(inert(text)) if self._err.isatty() else inert(text)}\n")
 
     def json(self, value: Any) -> None:
         """Print one JSON value on one line (in ASCII, so inert by its escapes)."""
@@ -67,6 +69,14 @@ def columns(rows: Sequence[Sequence[str]], right: Sequence[bool]) -> list[str]:
     """Return the rows with aligned columns, two blanks apart."""
     widths = [max(len(row[n]) for row in rows) for n in range(len(right))]
     return ["  ".join(_cells(row, widths, right)).rstrip() for row in rows]
+
+
+def _folded(text: str) -> str:
+    """Break lines between words, at the terminal's width."""
+    width = max(40, shutil.get_terminal_size().columns)
+    lines = text.splitlines() or [""]
+    fill = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False).fill
+    return "\n".join(fill(line) if len(line) > width else line for line in lines)
 
 
 def _cells(row: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> list[str]:
