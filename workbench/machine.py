@@ -75,7 +75,8 @@ def check(found: Machine) -> None:
     """
     for row in found.rows:
         if row.state == "missing":
-            raise CannotGoOn(f"{row.name}: {row.found}. {row.remedy}".rstrip(". ") + ".")
+            told = [part.strip(". ") for part in (row.found, row.remedy) if part]
+            raise CannotGoOn(f"{row.name}: {'; '.join(told)}.")
 
 
 def check_sandbox(found: Machine, wanted: str) -> str:
