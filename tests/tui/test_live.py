@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions import facts as f
+from sessions.folder import SessionFolder
 from tests.tui import journals
 from tests.tui.looking import live, press, proposal_of, settled, shown, told, until
+from workbench.app import PikeApp
 from workbench.screens.choice import Choice
 from workbench.screens.session_list import SessionListScreen
 from workbench.screens.steer import GuideBox, SteerList, SteerScreen
@@ -392,3 +394,23 @@ async def test_a_journal_of_a_newer_version_is_named_in_the_banner(stage: Stage)
     db.close()
     async with stage.app().run_test(size=WIDE) as pilot:
         await until(pilot, lambda: "update pike to open it" in " ".join(shown(pilot).split()))
+
+
+async def test_before_the_first_attempt_the_screen_says_what_goes_on(stage: Stage) -> None:
+    folder = SessionFolder(stage.root / "sessions/young")
+    folder.path.mkdir()
+    opened = journals.opened("young")
+    await journals.append(folder.journal, stage.at, [opened], [journals.ORIGINAL])
+    app = PikeApp(folder, now=lambda: stage.at + 4, wanted_theme="dark")
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        assert "no attempt yet: the original is measured first" in shown(pilot)
+        assert "3 c0 · the original" in shown(pilot)
+        assert "class Model(nn.Module)" in shown(pilot)
+
+
+async def test_a_filter_that_keeps_nothing_says_so(stage: Stage) -> None:
+    async with stage.app().run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await press(pilot, "slash", *">99x", "enter")
+        assert "no attempt is like that; esc drops the filter" in shown(pilot)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from sessions.model import ORIGINAL
 from workbench import messages as m
 from workbench.widgets.detail import (
     BASES,
@@ -39,7 +40,7 @@ class DetailPane(Detail):
         super().__init__(id=id, classes=classes)
         self.tab = TABS[0]
         self.base = BASES[0]
-        self.candidate = ""
+        self.candidate = ORIGINAL
         self._feed: Feed | None = None
         self._kept: dict[Wanted, Document] = {}
         self._shown: Wanted | None = None
@@ -53,9 +54,11 @@ class DetailPane(Detail):
     def follow(self, feed: Feed) -> None:
         """Show attempts of this session."""
         self._feed = feed
+        self.refresh_document()
 
     def show_attempt(self, candidate: str) -> None:
         """Show another attempt under the open tab."""
+        candidate = candidate or ORIGINAL
         if candidate != self.candidate:
             self.candidate = candidate
             self.refresh_document()
@@ -78,7 +81,7 @@ class DetailPane(Detail):
 
     def refresh_document(self) -> None:
         """Show what is wanted now, building it if it is not kept; nothing while the pane is hidden."""
-        if self._feed is None or not self.display or not self.candidate:
+        if self._feed is None or not self.display:
             return
         self.name_it(
             title(self._feed.state, self.candidate), subtitle(self._feed.state, self.candidate)

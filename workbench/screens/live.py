@@ -13,7 +13,7 @@ from sessions.journal import JournalError
 from workbench import messages as m
 from workbench.actions import Where, bindings
 from workbench.feed import Feed, load
-from workbench.plain import inert_line
+from workbench.plain import Inert, inert_line
 from workbench.screens.detail_pane import DetailPane
 from workbench.screens.live_acts import LiveActs
 from workbench.shown import standing
@@ -32,11 +32,12 @@ if TYPE_CHECKING:
 
     from sessions.folder import SessionFolder
     from workbench.feed import Beat
-    from workbench.plain import Inert
     from workbench.widgets.speedup_chart import SpeedupChart
 
 logger = logging.getLogger(__name__)
 
+NO_ATTEMPT = Inert("no attempt yet: the original is measured first, then asked about")
+NOTHING_KEPT = Inert("no attempt is like that; esc drops the filter")
 TICK_S = 0.25
 SLOW_TICKS = 4
 """Chart, elapsed times and the look for an engine: once a second."""
@@ -188,7 +189,8 @@ class LiveScreen(LiveActs):
             return
         rows = self._rows.rows(self.feed.state, self.feed.doing, self.pike.now())
         kept = keep(rows, self.query_text) if self.query_text else rows
-        self.query_one("#attempts", AttemptTable).show(kept[:SHOWN_ROWS])
+        self.table.empty = NO_ATTEMPT if not rows else NOTHING_KEPT
+        self.table.show(kept[:SHOWN_ROWS])
         self._kept, self._all = len(kept), len(rows)
         self.paint_count()
 

@@ -26,6 +26,7 @@ def agent_lines(
 ) -> list[Line]:
     """Return the lines of the strip: agents side by side, then what waits."""
     parts = [_agent(row, now) for row in live.rows("agents")]
+    parts += [_alone(row, now) for row in live.rows("evaluations") if _nobodys(row, live)]
     parts += [_asked(command, now) for command in asked]
     parts += [_steer(steer) for steer in state.steers.values() if unused(steer)]
     parts += _lost(state)
@@ -62,6 +63,21 @@ def _agent(row: dict[str, Any], now: float) -> Line:
         Span(inert_line(str(row.get("name") or ""), 24), "strong"),
         Span(inert_line(f" {words}", 60)),
         Span(inert_line(f" · {tail}", 60) if tail else inert_line(""), "dim"),
+    )
+
+
+def _nobodys(row: dict[str, Any], live: Live) -> bool:
+    """Return whether no agent's line speaks of this evaluation: of the original, of a submission."""
+    return all(agent.get("target") != row.get("candidate") for agent in live.rows("agents"))
+
+
+def _alone(row: dict[str, Any], now: float) -> Line:
+    stage = " ".join(str(row.get(name) or "") for name in ("stage", "detail")).strip()
+    tail = " · ".join(part for part in (stage, since(row, now)) if part)
+    return (
+        Span(inert_line(str(row.get("agent") or "evaluator"), 24), "strong"),
+        Span(inert_line(f" evaluation of {row.get('candidate') or ''}", 60)),
+        Span(inert_line(f" · {tail}" if tail else "", 80), "dim"),
     )
 
 

@@ -153,9 +153,7 @@ def title(state: State, candidate: str) -> Inert:
     """Return the words in the upper border."""
     attempt = state.attempts.get(candidate)
     if attempt is None:
-        return inert_line(
-            f"3 {candidate or 'no attempt'} · the original" if candidate == ORIGINAL else "3 Detail"
-        )
+        return inert_line(f"3 {ORIGINAL} · the original")
     verb = "fixed" if attempt.step else "from"
     return inert_line(
         f"3 {attempt.id} · {attempt.author} {verb} {attempt.parent} · lineage {attempt.lineage}", 90

@@ -51,7 +51,7 @@ def lineage_rows(state: State, unfolded: Iterable[str]) -> list[LineageRow]:
     rows = [
         LineageRow(ORIGINAL, "original", f"{milliseconds(eager)} ms" if eager else "", "main c0")
     ]
-    for lineage in state.lineages.values():
+    for lineage in sorted(state.lineages.values(), key=lambda one: one.id):
         if not lineage.id:
             continue
         attempts = [state.attempts[a] for a in lineage.attempts if a in state.attempts]
@@ -124,15 +124,18 @@ class LineageTree(RowList[LineageRow]):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
-        self.unfolded: set[str] | None = None
+        self._chosen: dict[str, bool] = {}
+        """Lineages a person unfolded or folded; the others are unfolded while they are new."""
         self._state: State | None = None
 
     def show_state(self, state: State) -> None:
         """Show the lineages of a session."""
         self._state = state
-        if self.unfolded is None and state.lineages:
-            self.unfolded = newest_lineages(state)
-        self.show(lineage_rows(state, self.unfolded or ()))
+        unfolded = newest_lineages(state) | {
+            name for name, is_open in self._chosen.items() if is_open
+        }
+        unfolded -= {name for name, is_open in self._chosen.items() if not is_open}
+        self.show(lineage_rows(state, unfolded))
 
     def line(self, row: LineageRow, width: int) -> Line:
         """Return one row in `width` cells."""
@@ -169,12 +172,12 @@ class LineageTree(RowList[LineageRow]):
         self._fold(unfold=not (self.selected and self.selected.open))
 
     def _fold(self, *, unfold: bool) -> None:
-        if self.selected is None or self._state is None or self.unfolded is None:
+        if self.selected is None or self._state is None:
             return
         lineage = self._lineage_of(self.selected)
         if not lineage:
             return
-        (self.unfolded.add if unfold else self.unfolded.discard)(lineage)
+        self._chosen[lineage] = unfold
         if not unfold:
             self.select(f"lineage:{lineage}")
         self.show_state(self._state)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
 
 from workbench.actions import Where, bindings
 from workbench.messages import CursorMoved, RowOpened
-from workbench.widgets.lines import EMPTY, Line
+from workbench.plain import inert_line
+from workbench.widgets.lines import EMPTY, NO_TEXT, Line, Span, fit
 from workbench.widgets.painted import Scrolled
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ class RowList(Scrolled, Generic[R]):
         """Whether the cursor stays on the first row as new ones come."""
         self._strips: dict[tuple[R, int, str], Strip] = {}
         self._told = ""
+        self.empty = NO_TEXT
+        """What is said while there are no rows."""
 
     # --- what a subclass says
 
@@ -109,12 +112,14 @@ class RowList(Scrolled, Generic[R]):
     @property
     def count(self) -> int:
         """How many rows there are."""
-        return len(self.rows)
+        return len(self.rows) or int(bool(self.empty))
 
     def strip(self, index: int, width: int) -> Strip:
         """Return one row, or the heading, painted."""
         if index < 0:
             return self.paint(self.header(width), width, "head")
+        if not self.rows:
+            return self.paint((Span(fit(inert_line(f" {self.empty}"), width), "dim"),), width)
         under = ""
         if index == self.cursor:
             under = "cursor" if self.has_focus else "cursor-away"

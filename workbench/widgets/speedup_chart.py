@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -124,7 +125,9 @@ class SpeedupChart(PlotextPlot):
         low, high = min(1.0, *values), max(1.0, *values)
         pad = max(0.02, (high - low) * 0.06)
         plt.ylim(low - pad * 2, high + pad)
-        plt.xlim(0, max([x for x, _ in shown.best] + list(shown.failures) + [1.0]))
+        end = max([x for x, _ in shown.best] + list(shown.failures) + [1.0])
+        plt.xlim(0, end)
+        plt.xticks(*_steps(end))
         plt.yticks(*_ticks(low, high))
         dim, accent, bad = (self._colour(name) for name in ("pike-dim", "pike-best", "pike-worse"))
         if shown.failures:
@@ -143,6 +146,14 @@ class SpeedupChart(PlotextPlot):
 
 def _columns(points: Points) -> tuple[list[float], list[float]]:
     return [x for x, _ in points], [y for _, y in points]
+
+
+def _steps(end: float) -> tuple[list[float], list[str]]:
+    """Return about four round marks from nothing to the end."""
+    unit = 10.0 ** math.floor(math.log10(end / 4))
+    step = next((unit * n for n in (1, 2, 5) if unit * n * 5 >= end), unit * 10)
+    marks = [step * n for n in range(int(end / step) + 1)]
+    return marks, [f"{mark:g}" for mark in marks]
 
 
 def _ticks(low: float, high: float) -> tuple[list[float], list[str]]:
