@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench import config, evaluator, story
+from workbench import config, evaluator, story, task_files
 from workbench import format as fmt
 from workbench.errors import DONE, FAILED, CannotGoOn, WrongUsage
 from workbench.glyphs import glyphs
@@ -34,7 +34,8 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
     for name in typed.candidates:
         if not Path(name).is_file():
             raise WrongUsage(f"there is no candidate file {name}.")
-    verdicts = _verdicts(["evaluate", typed.task, *typed.candidates, "--json", *_flags(typed)])
+    task = task_files.find(typed.task).id
+    verdicts = _verdicts(["evaluate", task, *typed.candidates, "--json", *_flags(typed)])
     if typed.json:
         printer.pretty(verdicts)
     else:
