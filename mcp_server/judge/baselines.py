@@ -11,7 +11,7 @@ from mcp_server.judge.budget import FORMATS, Budget, Format
 from mcp_server.judge.clock import Lane, Paired, paired, rules_for
 from mcp_server.judge.faults import Fault
 from mcp_server.judge.qualification import Baseline, Qualification
-from mcp_server.judge.station import Loading, Station
+from mcp_server.judge.station import Loading, Station, quiet
 from mcp_server.judge.statistics import median, noise_floor
 
 if TYPE_CHECKING:
@@ -182,7 +182,8 @@ def _slowness(
 ) -> tuple[Lane, float]:
     """Load a variant; return it, and its time after a first call over the best so far."""
     lane = _lane(station, variant, station.state.task, tf32, COMPILE_DEADLINE_S)
-    return lane, min(lane.call() for _ in range(3)) / best_s
+    with quiet():
+        return lane, min(lane.call() for _ in range(3)) / best_s
 
 
 def _row(variant: Variant, timed: Paired, lane: Lane, eager_ms: float) -> Baseline:

@@ -15,6 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from mcp_server.judge.oracle import secret
+from mcp_server.judge.station import quiet
 from mcp_server.judge.statistics import LOOKS, Estimate, estimate, median, round_log_ratio
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def rules_for(device: str, scope: str, stage_s: float = 15.0) -> Rules:
     return Rules(scope, 0.01 if scope == "device" else 0.03, stage_s=stage_s)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Sample:
     """A timed call whose answer was taken for checking."""
 
@@ -86,6 +87,9 @@ class Lane:
     )
     """Of each batch the judge's, the worker's and the events' seconds."""
     samples: list[Sample] = field(default_factory=list[Sample])
+    """Of all fetched answers, each with the same chance."""
+    latest: Sample | None = None
+    """The last one fetched: where laziness that begins late shows."""
     timed: int = 0
 
     def call(self) -> float:
@@ -116,10 +120,10 @@ class Lane:
         self._sample(staged, fetched)
 
     def _sample(self, staged: Staged, fetched: Fetched) -> None:
-        """Keep an answer with its input: each one fetched has the same chance to stay."""
+        """Keep an answer with its input."""
         if self.keep_samples == 0:
             return
-        one = Sample(staged, staged.snapshot(), fetched)
+        self.latest = one = Sample(staged, staged.snapshot(), fetched)
         if len(self.samples) < self.keep_samples:
             self.samples.append(one)
             return
@@ -160,6 +164,7 @@ class Lane:
             self.call()
         return median([self.call() for _ in range(calls)])
 
+    @quiet()
     def warm_up(self, rules: Rules) -> float:
         """Call until two block medians agree; return the last, in seconds."""
         self.call()
@@ -179,6 +184,7 @@ class Lane:
             values.clear()
         self.batches.clear()
         self.samples.clear()
+        self.latest = None
         self.timed = 0
 
 
@@ -220,6 +226,7 @@ class Paired:
         return [x for _, b1, b2, _ in self.rounds for x in (b1, b2)]
 
 
+@quiet()
 def paired(a: Lane, b: Lane, rules: Rules, *, warm: bool = True) -> Paired:
     """Time two lanes in turns, until the interval is narrow or the time is spent."""
     began = monotonic()

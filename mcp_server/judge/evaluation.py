@@ -1,251 +1,24 @@
-# pyright: reportUnknownVariableType=false
 """One candidate through the stages: build, correctness, timing, confirm."""
 
 from __future__ import annotations
 
-import logging
-import signal
-from dataclasses import dataclass, field
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from mcp_server.judge import gates, hardware, timing
-from mcp_server.judge.baselines import tf32_of
-from mcp_server.judge.budget import class_of
-from mcp_server.judge.faults import Fault, WorkerEnded, rejected
-from mcp_server.judge.held import Held, Keeper, Resident, call_deadline_s
+from mcp_server.judge import timing
+from mcp_server.judge.attempt import Attempt, Findings, fault_of_end
+from mcp_server.judge.faults import Fault, WorkerEnded
 from mcp_server.judge.oracle import secret
-from mcp_server.judge.probes import Examination, Report
-from mcp_server.judge.qualification import Qualification, bounds_of, qualify
+from mcp_server.judge.qualification import Qualification, qualify
 from mcp_server.judge.state import TaskState
-from mcp_server.judge.station import Loading, Station
-from mcp_server.judge.statistics import median, percentile
-from mcp_server.judge.worker_link import Worker, worker_threads
 
 if TYPE_CHECKING:
     from mcp_server.judge.budget import Budget
-    from mcp_server.judge.clock import Lane, Paired
+    from mcp_server.judge.held import Held, Keeper, Resident
     from mcp_server.judge.request import Request
-    from mcp_server.judge.server import GivenWorker, Printed, Server
+    from mcp_server.judge.server import Server
 
-log = logging.getLogger(__name__)
-
-SLOT = "candidate"
 VALUE_CODES = ("values", "precision", "outliers")
-TAIL = 10_000
-_ENDED_BY = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL}
-_LIMITS = {
-    "memory_limit": ("memory_limit", "The candidate used more memory than it may."),
-    "output_limit": ("output_limit", "The candidate printed more than it may."),
-    "disk_full": ("crashed", "The candidate filled its disk."),
-}
-
-
-@dataclass(slots=True)
-class Findings:
-    """The verdict as it grows, and the raw evidence beside it."""
-
-    verdict: dict[str, Any] = field(default_factory=dict[str, Any])
-    evidence: dict[str, Any] = field(default_factory=dict[str, Any])
-    flags: list[str] = field(default_factory=list[str])
-
-    def flag(self, name: str) -> None:
-        """Add a flag once."""
-        if name not in self.flags:
-            self.flags.append(name)
-
-
-class Attempt:
-    """One worker that holds the candidate, from its start to its end."""
-
-    def __init__(
-        self,
-        server: Server,
-        keeper: Keeper,
-        held: Held,
-        found: Qualification,
-        request: Request,
-        findings: Findings,
-        *,
-        state: TaskState,
-        budget: Budget,
-    ) -> None:
-        self.server = server
-        self.keeper = keeper
-        self.held = held
-        self.found = found
-        self.request = request
-        self.findings = findings
-        self.state = state
-        self.budget = budget
-        self.bounds = bounds_of(state, budget)
-        self.given: GivenWorker | None = None
-        self.precision_class = "fp32"
-
-    # --- stages
-
-    def build(self) -> None:
-        """Start a worker, measure what a message costs, import the candidate without the lease."""
-        request = self.request
-        self.given = self.server.worker(
-            "candidate",
-            request.sha256[:32],
-            gpu=request.place != "cpu",
-            interpret=request.interpreted,
-        )
-        self.findings.verdict.setdefault("sandbox_level", self.given.level)
-        self.worker = Worker(self.given.socket, self.state.sizes, request.place)
-        with self.server.lease():
-            self.station = Station(self.worker, self.state)
-        loading = Loading(
-            request.source,
-            "ModelNew",
-            tf32=tf32_of(request.precision),
-            interpret=request.interpreted,
-            noise=self.state.reference.noise,
-        )
-        build_s = self.station.load(SLOT, loading, request.deadline_s("build"))
-        self.findings.verdict["build_s"] = build_s
-
-    def construct(self) -> list[str]:
-        """Make the model; return the names of weights that it does not have."""
-        answer = self.station.construct(SLOT, self.request.deadline_s("construct"))
-        prepare_s = answer.get("prepare_s")
-        if isinstance(prepare_s, int | float):
-            self.findings.verdict["prepare_ms"] = prepare_s * 1e3
-        missing = answer.get("missing")
-        if not isinstance(missing, list):
-            raise rejected("protocol", "The worker's answer is not one of the protocol.")
-        names: list[object] = missing
-        return [str(name)[:200] for name in names]
-
-    def check(self) -> Report:
-        """Call it with secret changes and compare."""
-        few = self.request.interpreted
-        calls = 6 if few else 6 + secret(self.state.generator) % 5
-        later_s = call_deadline_s(self.state.forward_s) * (12 if few else 1)
-        deadlines = (self.request.deadline_s("first_call"), later_s)
-        runs = self.budget.runs
-        if self.state.plain:
-            calls = 4
-        self.examination = Examination(self.station, SLOT, self.bounds, runs)
-        try:
-            report = self.examination.run(calls, deadlines)
-        finally:
-            self._note_report(self.examination.report)
-        return report
-
-    def _note_report(self, report: Report) -> None:
-        verdict = self.findings.verdict
-        verdict["calls_checked"] = verdict.get("calls_checked", 0) + report.calls
-        verdict["first_call_ms"] = report.first_call_s * 1e3 if report.calls else None
-        verdict["max_abs_diff"] = report.max_abs or None
-        if not report.seen:
-            return
-        worst = max(report.seen, key=lambda one: (one.code is not None, one.over_budget))
-        largest = max(one.error_ratio for one in report.seen)
-        verdict["error_ratio"] = worst.error_ratio
-        verdict["budget_ratio"] = None if self.state.plain else worst.budget_ratio
-        if not self.state.plain:
-            verdict["error_over_budget_ratio"] = float(f"{worst.over_budget:.2g}")
-        verdict["wrong_share_ratio"] = worst.wrong_share
-        verdict["worst_output"] = worst.path
-        if self.state.plain:
-            verdict["worst_got"], verdict["worst_want"] = worst.got, worst.want
-        self.precision_class = class_of(largest, self.budget.runs)
-        verdict["precision_class"] = self.precision_class
-        if largest > 0.1 and not self.state.plain:
-            self.findings.flag("coarse")
-
-    def time(self, resident: Resident, before: timing.Alone) -> Paired:
-        """Time it against the original and pass the gates."""
-        eager = resident.lane
-        deadline_s = call_deadline_s(self.state.forward_s)
-        lane = timing.candidate_lane(self.station, SLOT, eager, deadline_s)
-        timed = timing.time_candidate(
-            eager, lane, self.found, self.bounds, self.request.deadline_s("timing")
-        )
-        self.lane = lane
-        self._refuse_disturbing(eager, timed, before)
-        self._refuse_impossible(timed)
-        self.findings.evidence.setdefault("timings", []).append(_raw(timed, eager, lane))
-        verdict = timing.fields(timed, eager, lane, self.found, self.precision_class)
-        verdict |= timing.roofline(self.state, verdict, self.request.place)
-        self.findings.verdict |= verdict
-        if verdict["roofline_ratio"] > 1.1 and self.request.place != "cpu":
-            self.findings.flag("below_roofline")
-        if verdict["speedup_ratio"] > timing.EXTRAORDINARY:
-            self.findings.flag("extraordinary")
-        return timed
-
-    def _refuse_disturbing(self, eager: Lane, timed: Paired, before: timing.Alone) -> None:
-        margins = gates.margins_for(self.request.place)
-        beside_s = percentile(timed.a_s, gates.ALWAYS)
-        if abs(beside_s - before.median_s) <= margins.drift_ratio * before.median_s:
-            return
-        self.census()
-        self.drop()
-        after = timing.alone(eager, self.found.scope, self.request.place)
-        noise_s = max(before.noise_s, after.noise_s)
-        if gates.disturbed(before.median_s, beside_s, after.median_s, noise_s, margins):
-            raise rejected("disturbs_baseline", "The original was slower beside this candidate.")
-
-    def _refuse_impossible(self, timed: Paired) -> None:
-        size = sum(x.numel() * x.element_size() for x in self.state.like.leaves)
-        if median(timed.b_s) < size / hardware.write_limit(self.request.place):
-            cause = "The time is shorter than writing the answer takes."
-            raise rejected("faster_than_hardware", cause)
-
-    def census(self) -> None:
-        """Ask the worker what it has become, and flag what is not as it was."""
-        if self.given is None:
-            return
-        try:
-            answer = self.worker.request("END", 5)
-        except (Fault, WorkerEnded):
-            return
-        if answer.get("torch_threads") != worker_threads():
-            self.findings.flag("threads_changed")
-        if answer.get("tf32") is True:
-            self.findings.flag("tf32_allowed")
-        peak = answer.get("peak_bytes")
-        if isinstance(peak, int):
-            self.findings.verdict["peak_memory_bytes"] = peak
-
-    def drop(self) -> Printed | None:
-        """End the worker; keep what it printed."""
-        if self.given is None:
-            return None
-        given, self.given = self.given, None
-        printed = self.server.drop(given)
-        self.findings.verdict["stdout_tail"] = printed.stdout[-TAIL:] or None
-        self.findings.verdict["stderr_tail"] = printed.stderr[-TAIL:] or None
-        return printed
-
-
-def fault_of_end(printed: Printed | None) -> Fault:
-    """Return the verdict on a worker that ended by itself."""
-    if printed is not None and printed.cause in _LIMITS:
-        code, cause = _LIMITS[printed.cause]
-        return Fault("runtime_error", code, cause)
-    code = printed.exit if printed is not None else None
-    number = -code if code is not None and code < 0 else (code or 0) - 128
-    if number in _ENDED_BY:
-        name = signal.Signals(number).name
-        return Fault("runtime_error", "crashed", f"The candidate's process died of {name}.")
-    return rejected("ended_early", "The candidate's process ended before it had answered.")
-
-
-def _raw(timed: Paired, eager: Lane, lane: Lane) -> dict[str, Any]:
-    return {
-        "rounds_s": timed.rounds,
-        "calls_per_block": timed.calls_per_block,
-        "eager_latencies_s": eager.latencies_s[:2000],
-        "candidate_latencies_s": lane.latencies_s[:2000],
-        "candidate_own_s": lane.own_s[:2000],
-        "candidate_device_s": lane.device_s[:2000],
-        "fetches_s": lane.fetches_s[:500],
-    }
 
 
 class Evaluation:
@@ -293,7 +66,11 @@ class Evaluation:
     def _excused(self, fault: Fault) -> Fault:
         """Replace what Triton's interpreter gets wrong: bf16."""
         words = self.request.source + self.held.task.source
-        if not self.request.interpreted or fault.code not in (*VALUE_CODES, "stale_answer"):
+        if not self.request.interpreted or fault.code not in (
+            *VALUE_CODES,
+            "nonfinite",
+            "stale_answer",
+        ):
             return fault
         if "bfloat16" not in words:
             return fault

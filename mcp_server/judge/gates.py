@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcp_server.judge.compare import decode, differences, worst_of
+from mcp_server.judge.compare import differences, worst_of
 from mcp_server.judge.faults import Fault, rejected
 from mcp_server.judge.statistics import deviation, median, percentile
+from mcp_server.judge.structure import decode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,10 +92,10 @@ def late(
 def disturbed(
     alone_s: float, beside_s: float, afterwards_s: float, noise_s: float, margins: Margins
 ) -> bool:
-    """Return whether the original is off only while this candidate lives."""
+    """Return whether the original is slower only while this candidate lives."""
     limit = max(3 * noise_s, margins.drift_ratio * alone_s)
     back = abs(afterwards_s - alone_s) <= limit / 2
-    return back and abs(beside_s - alone_s) > limit
+    return back and beside_s - alone_s > limit
 
 
 def check_samples(lane: Lane, bounds: list[Bound]) -> int:
@@ -104,7 +105,8 @@ def check_samples(lane: Lane, bounds: list[Bound]) -> int:
         Fault: one is wrong.
     """
     state = lane.station.state
-    for sample in lane.samples:
+    last = [lane.latest] if lane.latest is not None and lane.latest not in lane.samples else []
+    for sample in [*lane.samples, *last]:
         try:
             got = decode(sample.fetched, state.like, state.task.device)
         except Fault as fault:

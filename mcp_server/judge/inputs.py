@@ -124,8 +124,10 @@ class Patch:
 class Staged:
     """The judge's own copy of a set of inputs that a worker holds."""
 
-    def __init__(self, number: int, draw: Draw) -> None:
+    def __init__(self, number: int, draw: Draw, most_changes: int = 0) -> None:
         self.number = number
+        self.most_changes = most_changes
+        """Elements of a tensor that one reveal may change; 0: no limit."""
         self.draw = draw
         self.leaves = [leaf.clone() for leaf in draw.leaves]
 
@@ -136,7 +138,7 @@ class Staged:
         parts: list[tuple[Tensor, Tensor]] = []
         before: list[Tensor] = []
         for mine, other in zip(self.leaves, source.leaves, strict=True):
-            count = patch_count(mine.numel())
+            count = patch_count(mine.numel(), self.most_changes)
             if count == 0:
                 continue
             if count == mine.numel():

@@ -20,16 +20,11 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from mcp_server.judge.compare import (
-    Difference,
-    decode,
-    differences,
-    fault_of,
-    worst_of,
-)
+from mcp_server.judge.compare import Difference, differences, fault_of, worst_of
 from mcp_server.judge.faults import Fault, rejected, wrong
 from mcp_server.judge.oracle import secret
 from mcp_server.judge.station import Station, late_as, same_bytes
+from mcp_server.judge.structure import decode
 from mcp_server.worker.program import aligned, raw
 
 if TYPE_CHECKING:

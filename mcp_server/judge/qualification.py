@@ -20,9 +20,10 @@ from mcp_server.judge.budget import (
     paper_bounds,
     settle,
 )
-from mcp_server.judge.compare import compare, outlier_share, paths_of
+from mcp_server.judge.compare import compare, outlier_share
 from mcp_server.judge.faults import unfit
 from mcp_server.judge.reference import Answer, forward
+from mcp_server.judge.structure import paths_of
 from mcp_server.worker.program import set_tf32
 
 if TYPE_CHECKING:

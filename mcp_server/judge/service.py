@@ -16,7 +16,8 @@ import torch
 
 from mcp_server.channel import Channel, ChannelClosed
 from mcp_server.judge import hardware
-from mcp_server.judge.evaluation import Evaluation, Findings
+from mcp_server.judge.attempt import Findings
+from mcp_server.judge.evaluation import Evaluation
 from mcp_server.judge.faults import Cancelled, Fault
 from mcp_server.judge.held import ATTEMPTS_LIMIT, Held, Keeper
 from mcp_server.judge.request import Request, read

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from mcp_server.judge.compare import answer_bytes
 from mcp_server.judge.faults import Fault, unfit
 from mcp_server.judge.inputs import Draw, patch_bytes, vary
 from mcp_server.judge.oracle import Entries, Entry, Oracle, finite, rms, scales, secret
 from mcp_server.judge.reference import Answer, Reference, forward
+from mcp_server.judge.structure import answer_bytes
 from mcp_server.judge.worker_link import ArenaSizes
 from mcp_server.worker.program import aligned, flat, pack
 
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 ARENA_LIMIT_BYTES = 2 * 1024**3 - 2**20
 BATCH_LIMIT = 64
 """Most calls that are queued behind one spin kernel."""
+
+
+LOCAL_CHANGES = 16_384
+"""Elements of a tensor that one reveal changes at most, where outputs are as many as inputs."""
 
 
 class TaskState:
@@ -44,6 +48,17 @@ class TaskState:
         self.scales = self._scales()
         self.sizes = self._sizes(first)
         self.reveal = "patch" if self._mixes() else "whole"
+        self.most_changes = self._most_changes(first)
+
+    def _most_changes(self, first: Draw) -> int:
+        """Return how many elements a reveal may change: few where each shows in an answer of its own.
+
+        A reveal is inside the clock: of 50 million inputs, one in 256 costs as much as a 1 ms call itself. Where
+        many inputs are reduced to few outputs a small change would not show, and there is no limit.
+        """
+        outputs = sum(leaf.numel() for leaf in self.like.leaves)
+        inputs = sum(leaf.numel() for leaf in first.leaves)
+        return LOCAL_CHANGES if outputs * 64 >= inputs else 0
 
     def _first_answer(self, first: Draw) -> Answer:
         model = self.reference.fresh()

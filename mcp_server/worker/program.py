@@ -54,6 +54,7 @@ META_BYTES = 65536
 ALIGN = 64
 PATTERN = 0x5A
 """Every byte of the memory an answer may be given: finite and large in every floating type."""
+_RIGHTS_SPACE = socket.CMSG_SPACE(64)
 _LENGTH = struct.Struct(">I")
 
 
@@ -143,9 +144,10 @@ def aligned(size: int) -> int:
     return -(-size // ALIGN) * ALIGN
 
 
-def patch_count(elements: int) -> int:
-    """Return how many elements one reveal changes: one in 256, at least 64, or all."""
-    return min(elements, max(64, elements // 256))
+def patch_count(elements: int, most: int = 0) -> int:
+    """Return how many elements one reveal changes: one in 256, at least 64, or all; `most` unless it is 0."""
+    count = max(64, elements // 256)
+    return min(elements, count if most == 0 else min(count, most))
 
 
 # --- construction ---------------------------------------------------------------------------------------------------
@@ -323,6 +325,7 @@ class InputSet:
         ]
         self.arguments: Any = unpack(spec["tree"], views)
         self.leaves = views
+        self.most_changes: int = spec.get("most_changes", 0)
 
     @staticmethod
     def _memory(meta: dict[str, Any], device: str) -> Tensor:
@@ -341,7 +344,7 @@ class InputSet:
     def patch(self, arena: Tensor, at: int) -> None:
         """Change the elements that a reveal names: for each tensor positions, then values."""
         for memory in self.memory:
-            count = patch_count(memory.numel())
+            count = patch_count(memory.numel(), self.most_changes)
             if count == 0:
                 continue
             where = arena[at : at + count * 8].view(torch.int64)
@@ -390,6 +393,8 @@ class Program:
             int, tuple[dict[str, Any], list[Tensor], list[Tensor | None], int, str]
         ] = {}
         self.reveal_at = 0
+        self.spin_s = 0.0
+        """How long to spin for the next request before sleeping."""
         self.flush_memory: Tensor | None = None
 
     # The clock and the synchronisation that a candidate may replace later are bound here, before it runs.
@@ -431,7 +436,7 @@ class Program:
     def _exactly(self, size: int) -> bytes | None:
         parts = bytearray()
         while len(parts) < size:
-            data, extra, _, _ = self.connection.recvmsg(size - len(parts), socket.CMSG_SPACE(64))
+            data, extra = self._some(size - len(parts))
             if not data:
                 return None
             parts += data
@@ -440,6 +445,16 @@ class Program:
                 found.frombytes(payload)
                 self.descriptors += found
         return bytes(parts)
+
+    def _some(self, size: int) -> tuple[bytes, list[Any]]:
+        """Receive, asking again and again for a while where a core is free: being woken takes longer."""
+        spin_until = self.clock() + self.spin_s
+        while self.spin_s and self.clock() < spin_until:
+            try:
+                return self.connection.recvmsg(size, _RIGHTS_SPACE, socket.MSG_DONTWAIT)[:2]
+            except BlockingIOError:
+                continue
+        return self.connection.recvmsg(size, _RIGHTS_SPACE)[:2]
 
     def _send(self, answer: dict[str, Any]) -> None:
         body = json.dumps(answer).encode()
@@ -461,6 +476,7 @@ class Program:
             self.arena = torch.frombuffer(self.text, dtype=torch.uint8)
         self.out = torch.frombuffer(mmap.mmap(wanted, header["out_bytes"]), dtype=torch.uint8)
         self.synchronise = torch.cuda.synchronize if self.on_gpu else _nothing
+        self.spin_s = 0.02 if self.on_gpu and len(os.sched_getaffinity(0)) > 2 else 0.0
         for descriptor in (given, wanted):
             os.close(descriptor)
         return {"nonce": header["nonce"], "torch": torch.__version__}

@@ -11,7 +11,8 @@ torch = pytest.importorskip("torch")
 from mcp_server.judge import budget as budgets  # noqa: E402  after the skip
 from mcp_server.judge import gates  # noqa: E402
 from mcp_server.judge.budget import Bound, FormatRun  # noqa: E402
-from mcp_server.judge.compare import compare, paths_of  # noqa: E402
+from mcp_server.judge.compare import compare  # noqa: E402
+from mcp_server.judge.structure import paths_of  # noqa: E402
 
 BOUND = Bound(scale=1.0, budget=1e-3, absolute=1e-2, relative=1e-2)
 
