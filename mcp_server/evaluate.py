@@ -226,18 +226,19 @@ class Conversation:
         await self._wait_for(lease)
         if not was_held:
             self.pool.measuring(on=True)
-        self._stage_began = time.monotonic()
         await self._send({"op": "granted", "request": message.get("request")})
 
     async def _wait_for(self, lease: Lease) -> None:
         began = time.monotonic()
+        self._count(began)
         with anyio.move_on_after(_SILENT_WAIT_S):
             await lease.take()
         if not lease.held:
             self._tell("waiting for the device")
             await lease.take()
             self._tell("")
-        self.queue_s += time.monotonic() - began
+        self._stage_began = time.monotonic()  # a limit starts once its resource is held
+        self.queue_s += self._stage_began - began
 
     def _tell(self, detail: str) -> None:
         if self.stage in _STAGES:
@@ -257,12 +258,15 @@ class Conversation:
     # --- stages and deadlines -----------------------------------------------------------------------
 
     def _enter_stage(self, stage: str, detail: str) -> None:
-        now = time.monotonic()
-        self.spent_s[self.stage] = self.spent_s.get(self.stage, 0.0) + now - self._stage_began
-        self._stage_began = now
+        self._count(time.monotonic())
         if stage in _STAGES:
             self.stage = stage
             self._tell(detail)
+
+    def _count(self, now: float) -> None:
+        """Add what passed to the stage's seconds; waiting for the lease is not among them."""
+        self.spent_s[self.stage] = self.spent_s.get(self.stage, 0.0) + now - self._stage_began
+        self._stage_began = now
 
     def _limit(self) -> float:
         """Return when the judge must have spoken, on the loop's clock."""
@@ -270,10 +274,10 @@ class Conversation:
         return anyio.current_time() + limit_s - (time.monotonic() - self._stage_began)
 
     async def _overdue(self) -> Message:
-        """End what the judge waits for, and give it a moment to say so."""
+        """End what the judge waits for, and give it a moment to say so; it is not used again."""
         self.overdue = self.stage
-        for used in list(self.judge.lent.values()):
-            await self.pool.drop(used.worker)
+        await self._kill_candidates()
+        self.judge.spoiled = True
         with anyio.move_on_after(_LAST_WORDS_S):
             return await self._last_words()
         raise WorkerLost(f"The judge did not end stage {self.stage} in time: try again.")
@@ -288,14 +292,18 @@ class Conversation:
     # --- ends ---------------------------------------------------------------------------------------
 
     async def _withdraw(self, request: Message) -> None:
-        """Cancelled: end the workers and let the judge close the matter, or end the judge too."""
-        for used in list(self.judge.lent.values()):
-            await used.worker.child.kill()
+        """Cancelled: end the candidate and let the judge close the matter, or end the judge too."""
+        await self._kill_candidates()
         with suppress(ChannelClosed), anyio.move_on_after(_LAST_WORDS_S):
             await self._send({"op": "cancel", "id": request.get("id")})
             await self._last_words()
             return
         await self.judge.child.kill()
+
+    async def _kill_candidates(self) -> None:
+        for used in list(self.judge.lent.values()):
+            if used.role == "candidate":
+                await used.worker.child.kill()
 
     async def _clear(self) -> None:
         for name, used in list(self.judge.lent.items()):

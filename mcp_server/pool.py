@@ -78,12 +78,14 @@ class Judge:
     lease: Lease
     hello: Message
     attempts: int = 0
+    spoiled: bool = False
+    """Whether it must not be used again."""
     lent: dict[str, Lent] = field(default_factory=dict[str, Lent])
 
     @property
     def usable(self) -> bool:
         """Whether it may take another attempt."""
-        return self.child.alive and self.attempts < _JUDGE_ATTEMPTS
+        return self.child.alive and not self.spoiled and self.attempts < _JUDGE_ATTEMPTS
 
 
 @dataclass(slots=True)
