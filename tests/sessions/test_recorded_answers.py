@@ -27,6 +27,8 @@ ROWS = [
 ANSWERS = [item for item in ROWS if item[2]["role"] != "ideas"]
 WRONG = {"start-1"}
 BROKEN = {"start-3"}
+OF_A_MODULE = {"buffers", "children", "float", "half", "modules", "parameters", "type"}
+"""Methods of every `nn.Module` that a careless attribute would hide."""
 
 
 def name(item: tuple[str, str, dict[str, Any]]) -> str:
@@ -78,6 +80,16 @@ def test_an_answer_is_one_whole_file_with_the_constructor_of_the_original(
     assert source.splitlines()[0] == f"# change: {row['says']}"
     original = (STARTER / f"{task}.py").read_text(encoding="utf-8")
     assert constructor(source, "ModelNew") == constructor(original, "Model")
+
+
+@pytest.mark.parametrize("item", ANSWERS, ids=name)
+def test_an_answer_hides_no_method_of_a_module(item: tuple[str, str, dict[str, Any]]) -> None:
+    stored = {
+        node.attr
+        for node in ast.walk(ast.parse(code(item[2]["file"])))
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+    }
+    assert not stored & OF_A_MODULE
 
 
 PROBE = """
