@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+NOT_RUNNING = tuple(state for state in SessionState if state is not SessionState.RUNNING)
 ROOM_BYTES = 1024 * 1024
 """Less free space than this is a full disk."""
 
@@ -80,16 +81,16 @@ async def _pause(engine: Engine, command: Command) -> None:
     now = bool(command.args.get("now"))
     fact = f.Paused(f"paused by {command.author}", "asked", command.author, now)
     engine.parts.gate.close()
-    await _take(engine, command, fact, when=SessionState.RUNNING)
+    when = (SessionState.RUNNING, SessionState.PAUSED) if now else (SessionState.RUNNING,)
+    await _take(engine, command, fact, when)
     if now:
         engine.cancel_evaluations()
 
 
 async def _resume(engine: Engine, command: Command) -> None:
     fact = f.Resumed(f"resumed by {command.author}", command.author)
-    was = engine.state.state
     engine.stop = None
-    await _take(engine, command, None if was is SessionState.RUNNING else fact)
+    await _take(engine, command, fact, NOT_RUNNING)
     try:
         put_ballast(engine.parts.folder.ballast)
     except OSError as error:
@@ -101,7 +102,7 @@ async def _stop(engine: Engine, command: Command) -> None:
     engine.stop = Stop(command.author, bool(command.args.get("now")))
     engine.parts.gate.close()
     fact = f.Paused(f"stopping, asked by {command.author}", "asked", command.author)
-    await _take(engine, command, fact, when=SessionState.RUNNING)
+    await _take(engine, command, fact, (SessionState.RUNNING,))
 
 
 async def _steer(engine: Engine, command: Command) -> None:
@@ -125,13 +126,12 @@ async def _steer(engine: Engine, command: Command) -> None:
 async def _take(
     engine: Engine,
     command: Command,
-    fact: f.Paused | f.Resumed | None,
-    when: SessionState | None = None,
+    fact: f.Paused | f.Resumed,
+    when: tuple[SessionState, ...],
 ) -> None:
     """Take a command, with its fact if there is something to change."""
 
     def decide(state: State) -> Entry:
-        says = fact is not None and (when is None or state.state is when)
-        return Entry((fact,) if fact is not None and says else (), taken=(command.id,))
+        return Entry((fact,) if state.state in when else (), taken=(command.id,))
 
     await engine.parts.recorder.decide(decide)

@@ -100,11 +100,15 @@ def _apply(state: State, body: f.Body, at: float) -> None:  # noqa: C901 - one s
         case f.Remeasured():
             state.attempts[body.candidate].remeasured = body.verdict
         case f.Paused():
+            if body.now:
+                _end_evaluations(state)
             _enter(state, SessionState.PAUSED, at, body.cause, body.code, body.author)
         case f.Resumed():
-            _end_stretch(state)
+            if state.state is SessionState.RUNNING:
+                _take_over(state)
             _enter(state, SessionState.RUNNING, at, body.cause, "", body.author)
         case f.Stopped():
+            _end_evaluations(state)
             _enter(state, SessionState.STOPPED, at, body.cause, "asked", body.author)
         case f.Finished():
             _enter(state, SessionState.FINISHED, at, body.cause, body.code, "")
@@ -118,8 +122,16 @@ def _opened(state: State, body: f.Opened, at: float) -> None:
     state.running_since = at
 
 
-def _end_stretch(state: State) -> None:
+def _end_evaluations(state: State) -> None:
+    """Nobody evaluates any more: what has no verdict is evaluated again when the search goes on."""
+    for record in state.open:
+        for name in record.attempts:
+            state.attempts[name].evaluating = ""
+
+
+def _take_over(state: State) -> None:
     """Count no time in which no engine was alive: a running stretch ends with the last fact."""
+    _end_evaluations(state)
     if state.running_since is not None:
         state.spending.running_s += max(0.0, state.last_at - state.running_since)
         state.running_since = None

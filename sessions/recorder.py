@@ -17,7 +17,7 @@ from sessions.storage import drop_ballast
 from sessions.summary import summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
 
     from sessions.clock import Clock
@@ -93,14 +93,19 @@ class Recorder:
         event.set()
 
     async def summarise(self) -> None:
-        """Refresh the row that session lists show."""
-        async with self._lock:
-            await self.journal.summarise(summarise(self.state))
+        """Refresh the row that session lists show; a disk that refuses it stops no search."""
+        await self._quietly(lambda: self.journal.summarise(summarise(self.state)))
 
     async def show(self, at: float, live: dict[str, object]) -> None:
-        """Overwrite the live row."""
+        """Overwrite the live row; a disk that refuses it stops no search."""
+        await self._quietly(lambda: self.journal.live(at, live))
+
+    async def _quietly(self, write: Callable[[], Awaitable[None]]) -> None:
         async with self._lock:
-            await self.journal.live(at, live)
+            try:
+                await write()
+            except sqlite3.Error as error:
+                log.warning("%s: %s", self.journal.path, error)
 
     async def _decide(self, make: Callable[[State], Entry | None]) -> bool:
         async with self._lock:
