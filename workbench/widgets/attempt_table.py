@@ -85,5 +85,5 @@ def _speedup_tone(row: AttemptRow) -> str:
 
 def _reason(row: AttemptRow) -> Inert:
     banned = "banned · " if row.banned else ""
-    text = row.why or row.change
+    text = row.change if row.word == "correct" and row.change else row.why
     return inert_line(banned + text)

@@ -39,7 +39,7 @@ def status(state: State, live: Live, standing: Standing, now: float, width: int)
 
 def _state(standing: Standing) -> Line:
     head = span(f"{UNICODE.session(standing.word)} {standing.word}", standing.tone)
-    note = inert_line(standing.note, 60)
+    note = inert_line(standing.note.removeprefix(standing.word).strip(), 60)
     return (head, Span(inert_line(f" {note}"), "dim")) if note else (head,)
 
 
