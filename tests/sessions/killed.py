@@ -13,6 +13,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,13 +40,18 @@ def die() -> None:
 
 
 class MortalJournal(Journal):
-    """Kills its process right after it has kept the fact of a chosen number."""
+    """Kills its process right after it has kept a chosen fact: by its number, or the nth of its kind."""
 
     at_seq = 0
+    kind = ""
+    nth = 0
 
     async def record(self, *args: Any, **kwargs: Any) -> list[Fact]:
         facts = await super().record(*args, **kwargs)
-        if any(fact.seq >= self.at_seq for fact in facts):
+        MortalJournal.nth -= sum(self.kind == fact.body.KIND for fact in facts)
+        if self.kind and self.nth <= 0:
+            die()
+        if self.at_seq and facts and facts[-1].seq >= self.at_seq:
             die()
         return facts
 
@@ -77,14 +83,17 @@ def forked(work: Callable[[], None]) -> int:
     return os.waitpid(pid, 0)[1]
 
 
-def run(folder: SessionFolder, *, seq: int = 0, commit: int = 0) -> int:
+def run(
+    folder: SessionFolder, *, seq: int = 0, kind: str = "", nth: int = 0, commit: int = 0
+) -> int:
     """Run an engine on the session, mortal if asked; return its wait status."""
 
     def work() -> None:
         model = FatedModel(log=folder.path / LOG, fail=_never_answered)
         found = Search(folder, model)
-        if seq:
+        if seq or kind:
             found.journal_class, MortalJournal.at_seq = MortalJournal, seq
+            MortalJournal.kind, MortalJournal.nth = kind, nth
         if commit:
             found.lineages_class, MortalLineages.at_commit = MortalLineages, commit
         asyncio.run(found.run())
@@ -146,7 +155,7 @@ def dead(status: int) -> bool:
     return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
 
 
-def one(under: Path, name: str, settings: dict[str, Any], **death: int) -> dict[str, Any]:
+def one(under: Path, name: str, settings: dict[str, Any], **death: Any) -> dict[str, Any]:
     """Kill one search and resume it; return how both halves look.
 
     Where queries were lost, the limit is raised by as many, and the second engine is killed too, right after it has
@@ -155,7 +164,7 @@ def one(under: Path, name: str, settings: dict[str, Any], **death: int) -> dict[
     folder = begun(under, name, settings)
     status = run(folder, **death)
     before = _facts(folder)
-    killed = [dead(status) or _was_over(status, before, death)]
+    killed = [dead(status) or _was_over(status, before)]
     lost = len(Search(folder).state.in_flight)
     if lost:
         more = {"queries": settings["queries"] + lost}
@@ -176,9 +185,9 @@ def one(under: Path, name: str, settings: dict[str, Any], **death: int) -> dict[
     }
 
 
-def _was_over(status: int, facts: list[list[Any]], death: dict[str, int]) -> bool:
+def _was_over(status: int, facts: list[list[Any]]) -> bool:
     """Return whether the search ended before its moment: two trajectories that close together are one decision."""
-    return status == 0 and facts[-1][1] == "finished" and len(facts) < death.get("seq", 10**6)
+    return status == 0 and facts[-1][1] == "finished"
 
 
 def _facts(folder: SessionFolder) -> list[list[Any]]:
@@ -199,15 +208,13 @@ def in_git(folder: SessionFolder) -> dict[str, Any]:
     return {"fsck": git("fsck", "--strict"), "attempts": sorted(attempts.split())}
 
 
-def moments(straight: SessionFolder, *, every: bool) -> list[dict[str, int]]:
-    """Return when to kill: after facts (the first and the last of each kind), and after commits."""
-    by_kind: dict[str, list[int]] = {}
-    for fact in Search(straight).facts[1:]:
-        by_kind.setdefault(fact.body.KIND, []).append(fact.seq)
-    chosen = {n for seqs in by_kind.values() for n in (seqs[0], seqs[-1])}
-    seqs = sorted(n for seqs in by_kind.values() for n in seqs if every or n in chosen)
+def moments(straight: SessionFolder, *, every: bool) -> list[dict[str, Any]]:
+    """Return when to kill: after facts (the first and the last of each kind, or all), and after commits."""
+    counts = Counter(fact.body.KIND for fact in Search(straight).facts[1:])
+    chosen = {kind: range(1, n + 1) if every else sorted({1, n}) for kind, n in counts.items()}
+    facts = [{"kind": kind, "nth": n} for kind, numbers in chosen.items() for n in numbers]
     commits = range(1, len(Search(straight).state.attempts) + 2)
-    return [{"seq": n} for n in seqs] + [{"commit": n} for n in (commits if every else (1, 2, 5))]
+    return [*facts, *({"commit": n} for n in (commits if every else (1, 2, 5)))]
 
 
 def main() -> int:
