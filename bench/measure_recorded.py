@@ -1,6 +1,6 @@
 """Evaluates the recorded answers on this machine's device, and prints a table with machine and versions.
 
-    python bench/measure_recorded.py --device cuda:0 --task starter/softmax --out FOLDER
+    python -m bench.measure_recorded --device cuda:0 --task starter/softmax --out FOLDER
 
 Every verdict is written to FOLDER as JSON, the table as Markdown.
 """

@@ -151,7 +151,8 @@ class Lane:
         self.batches.append((called.took_s, called.own_s, sum(called.device_s)))
         for place, (staged, _) in enumerate(drawn):
             number = called.number * 1000 + place
-            fetched = station.worker.fetch(number, want=True)
+            wanted = secret(station.generator) % 1000 < self.check_share * 1000
+            fetched = station.worker.fetch(number, want=wanted)
             if fetched is not None:
                 self._sample(staged, fetched)
         return called.device_s

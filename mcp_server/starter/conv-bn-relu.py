@@ -4,7 +4,7 @@ import torch
 import torch.nn as nn
 
 if torch.cuda.is_available():
-    batch, channels_in, channels, side = 64, 64, 128, 56
+    batch, channels_in, channels, side = 32, 64, 128, 56
 else:
     batch, channels_in, channels, side = 4, 16, 32, 40
 

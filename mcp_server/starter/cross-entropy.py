@@ -4,7 +4,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-rows, classes = (4096, 32000) if torch.cuda.is_available() else (256, 8000)
+rows, classes = (1024, 32000) if torch.cuda.is_available() else (256, 8000)
 smoothing, penalty = 0.1, 1e-2
 
 

@@ -4,7 +4,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-rows, channels = (4096, 8192) if torch.cuda.is_available() else (512, 1024)
+rows, channels = (2048, 8192) if torch.cuda.is_available() else (512, 1024)
 
 
 class Model(nn.Module):

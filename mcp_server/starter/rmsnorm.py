@@ -3,7 +3,7 @@
 import torch
 import torch.nn as nn
 
-rows, width = (8192, 4096) if torch.cuda.is_available() else (1024, 1024)
+rows, width = (4096, 4096) if torch.cuda.is_available() else (1024, 1024)
 epsilon = 1e-5
 
 

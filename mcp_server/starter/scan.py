@@ -4,7 +4,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-batch, steps, channels = (16, 2048, 1024) if torch.cuda.is_available() else (4, 256, 256)
+batch, steps, channels = (8, 2048, 1024) if torch.cuda.is_available() else (4, 256, 256)
 
 
 class Model(nn.Module):

@@ -3,7 +3,7 @@
 import torch
 import torch.nn as nn
 
-rows, columns = (6144, 8192) if torch.cuda.is_available() else (512, 2048)
+rows, columns = (2048, 8192) if torch.cuda.is_available() else (512, 2048)
 cap = 20.0
 
 
