@@ -30,6 +30,7 @@ from workbench.widgets.status_line import StatusLine, status
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
+    from sessions.attention import Attention
     from sessions.folder import SessionFolder
     from workbench.feed import Beat
     from workbench.widgets.speedup_chart import SpeedupChart
@@ -55,6 +56,9 @@ class LiveScreen(LiveActs):
         self._rows = RowMaker()
         self._kept = self._all = 0
         self._ticks = 0
+        self._chart_stale = True
+        """Whether facts came since the curve was drawn: it is made of all attempts."""
+        self._needs: tuple[int, Attention | None] = (-1, None)
         self._needed = ""
 
     def compose(self) -> ComposeResult:
@@ -111,7 +115,7 @@ class LiveScreen(LiveActs):
         from workbench.widgets.speedup_chart import SpeedupChart
 
         await self.query_one("#middle").mount(SpeedupChart(id="chart"), after="#chart-line")
-        self.paint_chart()
+        self.call_after_refresh(self.paint_chart)
 
     def on_unmount(self) -> None:
         """Close the journal."""
@@ -148,7 +152,8 @@ class LiveScreen(LiveActs):
         if beat.facts:
             self._paint_lineages()
             self.query_one(DetailPane).refresh_document()
-        if slow:
+            self._chart_stale = True
+        if slow and self._chart_stale:
             self.paint_chart()
         self.paint_top()
         if beat.live or slow:
@@ -170,7 +175,7 @@ class LiveScreen(LiveActs):
         self._paint_banner()
 
     def _paint_banner(self) -> None:
-        needs = attention(self.feed.state) if self.feed else None
+        needs = self._attention()
         banner = self.query_one("#banner", Banner)
         if self.trouble:
             banner.say(f"! {self.trouble}   esc settles this")
@@ -182,6 +187,15 @@ class LiveScreen(LiveActs):
         if needs and needs.cause != self._needed:
             self.pike.bell()
         self._needed = needs.cause if needs else ""
+
+    def _attention(self) -> Attention | None:
+        """Return what the session needs; made of all attempts, so again only after new facts."""
+        if self.feed is None:
+            return None
+        seq = self.feed.state.seq
+        if self._needs[0] != seq:
+            self._needs = (seq, attention(self.feed.state))
+        return self._needs[1]
 
     def paint_rows(self) -> None:
         """Show the attempts that the filter keeps."""
@@ -226,6 +240,7 @@ class LiveScreen(LiveActs):
         chart: SpeedupChart | None = next(iter(self.query(SpeedupChart)), None)
         if chart is not None and self.feed is not None and chart.region.area:
             chart.show(curve(self.feed.state, self.axis))
+            self._chart_stale = False
 
     def on_resize(self) -> None:
         """Fit the lines that depend on the width."""

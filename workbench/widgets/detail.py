@@ -43,7 +43,7 @@ class Wanted:
 def wanted(state: State, candidate: str, tab: str, base: str) -> Wanted:
     """Return what is to be shown."""
     attempt = state.attempts.get(candidate)
-    champion = best(state)
+    champion = best(state) if base == "best" else None
     stage = (
         f"{attempt.kind}{attempt.banned}{bool(attempt.remeasured)}{attempt.commit}"
         if attempt
@@ -51,7 +51,7 @@ def wanted(state: State, candidate: str, tab: str, base: str) -> Wanted:
     )
     if tab == "Log":
         return Wanted("", tab, "", "")
-    against = champion.id if base == "best" and champion else ""
+    against = champion.id if champion else ""
     return Wanted(candidate, tab, base if tab == "Diff" else "", stage + against)
 
 
@@ -78,8 +78,8 @@ def builder(state: State, want: Wanted, text: Callable[[str], str]) -> Callable[
 def _base(
     state: State, attempt: AttemptRecord, base: str, text: Callable[[str], str], original: str
 ) -> tuple[str, str]:
-    champion = best(state)
-    if base == "best" and champion:
+    champion = best(state) if base == "best" else None
+    if champion:
         return f"best {champion.id}", text(champion.source_key)
     parent = state.attempts.get(attempt.parent)
     if base == "original" or parent is None:

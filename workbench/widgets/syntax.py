@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -33,13 +34,18 @@ _TONES = (
 
 def source_lines(source: str, limit: int = LINES_LIMIT) -> list[Line]:
     """Return the lines of a Python source in colour; cut with a word about it when there are too many."""
-    text = inert(source)
-    pieces = _pieces(text) if len(text) <= COLOURED else [(text, "")]
-    lines = list(_broken(pieces))
+    lines = list(_coloured(source))
     if len(lines) > limit:
         more = (span(f"… {len(lines) - limit:,} more lines; E writes the whole file", "warn"),)
         return [*lines[:limit], more]
     return lines
+
+
+@lru_cache(maxsize=48)
+def _coloured(source: str) -> tuple[Line, ...]:
+    """Return every line in colour; kept, since neighbours in a list share parents."""
+    text = inert(source)
+    return tuple(_broken(_pieces(text) if len(text) <= COLOURED else [(text, "")]))
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
