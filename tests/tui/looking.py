@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.screens.live import LiveScreen
 from workbench.screens.session_list import SessionListScreen
+from workbench.widgets.speedup_chart import SpeedupChart
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,11 +29,17 @@ async def settled(pilot: Pilot[Any]) -> None:
     """Wait until the screen has read its session and nothing is being built."""
     screen = pilot.app.screen
     if isinstance(screen, LiveScreen):
-        await until(pilot, lambda: screen.feed is not None)
+        await until(pilot, lambda: screen.feed is not None and chart_is_drawn(screen))
     for _ in range(2):
         await pilot.pause()
         await until(pilot, lambda: all(worker.is_finished for worker in pilot.app.workers))
     await pilot.pause()
+
+
+def chart_is_drawn(screen: LiveScreen) -> bool:
+    """Return whether the chart, mounted late, shows its curve; a hidden one has none to show."""
+    charts = list(screen.query(SpeedupChart))
+    return bool(charts) and all(c.has_curve or not c.region.area for c in charts)
 
 
 async def press(pilot: Pilot[Any], *keys: str) -> None:

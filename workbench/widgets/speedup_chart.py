@@ -92,6 +92,11 @@ class SpeedupChart(PlotextPlot):
         self._drawn: tuple[Curve | None, int, int, str] | None = None
         self._text = Text()
 
+    @property
+    def has_curve(self) -> bool:
+        """Whether it was given a curve to draw."""
+        return self._curve is not None
+
     def show(self, new: Curve) -> None:
         """Draw this curve."""
         if new != self._curve:
