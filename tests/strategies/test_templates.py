@@ -28,8 +28,8 @@ def test_every_role_and_every_language_has_a_template() -> None:
 
 
 def test_an_unknown_placeholder_fails_at_load_with_the_nearest_known_one() -> None:
-    text = texts()["start.md"] + "{{ orignal }}"
-    with pytest.raises(TemplateRefused, match=r"unknown placeholder {{orignal}}.*'original'"):
+    text = texts()["start.md"] + "{{ originals }}"
+    with pytest.raises(TemplateRefused, match=r"unknown placeholder {{originals}}.*'original'"):
         parse(with_text(start=text))
 
 

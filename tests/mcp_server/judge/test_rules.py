@@ -30,7 +30,7 @@ RUNS = {
 }
 
 
-def test_the_budget_is_the_policys_own_error_times_its_factor() -> None:
+def test_the_budget_of_a_policy_is_its_own_error_times_its_factor() -> None:
     budget, blind = budgets.settle("half", RUNS, {"zeros": 1.0})
     assert budget.policy == "half"
     assert blind == []

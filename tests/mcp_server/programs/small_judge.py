@@ -1,5 +1,7 @@
 """A judge without torch, for tests of the processes around it: has a worker execute the candidate's text."""
 
+from __future__ import annotations
+
 import argparse
 import hashlib
 import json
@@ -9,11 +11,15 @@ import sys
 import time
 import types
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mcp_server.channel import Channel
 
 PACKAGE = os.environ.get("SMALL_PACKAGE") or str(Path(__file__).parents[3] / "mcp_server")
 
 
-def receive(channel, op):
+def receive(channel: Channel, op: str) -> tuple[dict[str, Any], list[int]]:
     """Return the next message of a kind."""
     while True:
         message, descriptors = channel.receive()
@@ -23,7 +29,9 @@ def receive(channel, op):
             raise KeyboardInterrupt
 
 
-def ask_worker(channel, message):
+def ask_worker(
+    channel: Channel, message: dict[str, Any]
+) -> tuple[dict[str, Any] | None, dict[str, Any]]:
     """Have a worker execute the source; returns its answer or None, and what it printed."""
     channel.send(
         {
@@ -38,7 +46,7 @@ def ask_worker(channel, message):
     worker = socket.socket(fileno=descriptors[0])
     worker.settimeout(message["deadlines"]["call"])
     lines = worker.makefile("rw")
-    answer = None
+    answer: dict[str, Any] | None = None
     try:
         lines.write(json.dumps(message["source"]) + "\n")
         lines.flush()
@@ -50,7 +58,7 @@ def ask_worker(channel, message):
     return answer, receive(channel, "output")[0]
 
 
-def judge(channel, message):
+def judge(channel: Channel, message: dict[str, Any]) -> None:
     """Play one evaluation."""
     number = message["id"]
     channel.send({"op": "stage", "id": number, "stage": "build", "detail": "", "elapsed_s": 0})
@@ -72,7 +80,7 @@ def judge(channel, message):
     channel.send({"op": "free_lease", "request": 9})
     channel.send({"op": "qualified", "id": number, "qualification": {"known": True}})
     right = answer is not None and "said" in answer
-    verdict = {
+    verdict: dict[str, Any] = {
         "status": "ok" if right else "runtime_error",
         "code": None
         if right
@@ -91,7 +99,7 @@ def judge(channel, message):
     )
 
 
-def main():
+def main() -> None:
     """Say hello and judge until told to quit."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--fd", type=int)

@@ -1,15 +1,28 @@
 """The evaluator's server on stdio, with the small judge and worker."""
 
-import sys
+import argparse
 from pathlib import Path
+from typing import get_args
 
 import anyio
 
 from mcp_server.app import serve_stdio
 from mcp_server.local import Setting
+from mcp_server.sandbox import Wanted
 from tests.mcp_server.conftest import SMALL
 
-if __name__ == "__main__":
-    home = Path(sys.argv[1])
-    chosen = Setting(home, sandbox=sys.argv[2], device="cpu", programs=SMALL, lease_folder=home)
+
+def main() -> None:
+    """Serve until the client goes."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("home", type=Path)
+    parser.add_argument("sandbox", choices=get_args(Wanted))
+    typed = parser.parse_args()
+    chosen = Setting(
+        typed.home, sandbox=typed.sandbox, device="cpu", programs=SMALL, lease_folder=typed.home
+    )
     anyio.run(lambda: serve_stdio(chosen, engine=True))
+
+
+if __name__ == "__main__":
+    main()
