@@ -54,12 +54,12 @@ def _budgets(state: State) -> list[tuple[str, str]]:
         "cost_usd": state.spending.cost_usd,
         "hours": state.spending.running_s / 3600,
     }
-    names = {"queries": "queries", "cost_usd": "money", "hours": "time"}
+    names = {"queries": "queries are", "cost_usd": "money is", "hours": "time is"}
     limits = {name: state.limits.get(name) for name in spent}
     nearly = [
         names[n] for n, limit in limits.items() if limit and spent[n] >= NEARLY * float(limit)
     ]
-    return [("budget", f"80 % of the {name} is used") for name in nearly]
+    return [("budget", f"80 % of the {name} used") for name in nearly]
 
 
 def _no_gain(state: State) -> list[tuple[str, str]]:

@@ -12,7 +12,10 @@ from sessions.verdicts import headline, kind_of
 from strategies.protocol import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sessions.judging import Judging
+    from sessions.model import AttemptRecord
     from sessions.parts import Parts
 
 AS_CANDIDATE = "\n\n\nclass ModelNew(Model):\n    pass\n"
@@ -72,8 +75,8 @@ async def _verdict_on_itself(judging: Judging, source: str) -> dict[str, Any]:
 
 
 async def remeasure(parts: Parts, judging: Judging) -> None:
-    """Measure the fastest few again, one after the other; those done before are left."""
-    for attempt in ranked(parts.state)[:REMEASURED]:
+    """Measure the fastest few again, one after the other; those done before are left, and a source counts once."""
+    for attempt in _distinct(ranked(parts.state))[:REMEASURED]:
         if attempt.remeasured:
             continue
         await parts.gate.enter()
@@ -85,6 +88,14 @@ async def remeasure(parts: Parts, judging: Judging) -> None:
         finally:
             parts.live.evaluation_done(attempt.id)
         await parts.recorder.write(f.Remeasured(attempt.id, result))
+
+
+def _distinct(attempts: Iterable[AttemptRecord]) -> list[AttemptRecord]:
+    """Return the first attempt of each source."""
+    found: dict[str, AttemptRecord] = {}
+    for attempt in attempts:
+        found.setdefault(attempt.source_key, attempt)
+    return list(found.values())
 
 
 def _baseline(result: dict[str, Any], eager_ms: float) -> f.Baseline:

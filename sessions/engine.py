@@ -79,7 +79,7 @@ class Engine:
         self._templates, self._languages = templates, tuple(languages)
         self._clock: Clock = clock or SystemClock()
         self._redactor = redactor or Redactor()
-        self._notify = notify or _silent
+        self._notify = _silent if notify is None else notify
         self._fresh = strategy.dump()
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._due = True
@@ -118,8 +118,7 @@ class Engine:
         def decide(state: State) -> Entry | None:
             return Entry((fact,)) if state.state is SessionState.RUNNING else None
 
-        if await self.parts.recorder.decide(decide) and code != "asked":
-            self._notify(SessionState.PAUSED, cause)
+        await self.parts.recorder.decide(decide)
 
     def go_on(self) -> None:
         """Let calls start again."""
@@ -143,7 +142,8 @@ class Engine:
             task.cancel()
 
     def _assemble(self, state: State) -> Parts:
-        recorder = Recorder(self._journal, self._clock, state, self._folder.ballast)
+        ballast = self._folder.ballast
+        recorder = Recorder(self._journal, self._clock, state, ballast, self._recorded)
         fix = state.opened.models.get("fix", "") if state.opened else ""
         models = tuple(name for name in fix.split(",") if name) or (FIX_MODEL,)
         return Parts(
@@ -215,6 +215,11 @@ class Engine:
         if self.state.state is SessionState.FINISHED:
             await self._lineages.tidy()
             self._notify(SessionState.FINISHED, self.state.cause)
+
+    def _recorded(self, fact: f.Fact) -> None:
+        """Tell of every pause that nobody asked for, whoever wrote it."""
+        if isinstance(fact.body, f.Paused) and fact.body.by_itself:
+            self._notify(SessionState.PAUSED, fact.body.cause)
 
     async def _advance(self) -> None:
         """Do all that can be done now."""

@@ -290,6 +290,11 @@ class Paused:
     author: str = ""
     now: bool = False
 
+    @property
+    def by_itself(self) -> bool:
+        """Whether the engine paused without being asked."""
+        return self.code not in ("", "asked")
+
 
 @dataclass(frozen=True, slots=True)
 class Resumed:

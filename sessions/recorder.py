@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sessions.clock import Clock
-    from sessions.facts import Body
+    from sessions.facts import Body, Fact
     from sessions.journal import Journal, NewReply
     from sessions.model import State
 
@@ -44,10 +44,18 @@ class Entry:
 class Recorder:
     """The one way to a new fact."""
 
-    def __init__(self, journal: Journal, clock: Clock, state: State, ballast: Path) -> None:
-        """Write into `journal`, whose facts are folded in `state`."""
+    def __init__(
+        self,
+        journal: Journal,
+        clock: Clock,
+        state: State,
+        ballast: Path,
+        told: Callable[[Fact], None] = lambda _: None,
+    ) -> None:
+        """Write into `journal`, whose facts are folded in `state`; `told` hears of each fact after that."""
         self.journal = journal
         self.state = state
+        self._told = told
         self.full = ""
         """Why the disk took a fact only after room was made; empty if it never did."""
         self._clock = clock
@@ -131,6 +139,8 @@ class Recorder:
             else:
                 self._stuck = False
                 fold(facts, self.state)
+                for fact in facts:
+                    self._told(fact)
                 return
 
     async def _make_room(self, error: sqlite3.Error) -> None:

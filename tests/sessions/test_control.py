@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -37,9 +37,9 @@ async def ask(running: Search, act: str, **args: object) -> None:
 
 
 @asynccontextmanager
-async def engine(running: Search) -> AsyncGenerator[asyncio.Task[SessionState]]:
+async def engine(running: Search, **changes: Any) -> AsyncGenerator[asyncio.Task[SessionState]]:
     """Run an engine beside the test."""
-    task = asyncio.create_task(running.run())
+    task = asyncio.create_task(running.run(**changes))
     try:
         yield task
     finally:

@@ -1,0 +1,81 @@
+"""A person is told whenever a search pauses that nobody paused; what ends is measured once more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sessions.models.port import ReplayMiss
+from sessions.states import SessionState
+from tests.fakes import SOURCE, FatedModel, refused, unanswered
+from tests.sessions.searches import search
+from tests.sessions.test_control import ask, engine, paused, until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from sessions.models.port import Request
+
+
+class Told(list[tuple[SessionState, str]]):
+    """What a person was told."""
+
+    def __call__(self, state: SessionState, cause: str) -> None:
+        self.append((state, cause))
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (refused, "FATED_API_KEY"),
+        (lambda: ReplayMiss("the session asked nothing like it"), "asked nothing like it"),
+        (unanswered, "3 queries failed in a row"),
+    ],
+    ids=["a refused key", "a replay miss", "three failures"],
+)
+async def test_a_search_that_pauses_by_itself_tells_its_person_once(
+    tmp_path: Path, error: Callable[[], Exception], words: str
+) -> None:
+    told = Told()
+    running = search(tmp_path, model=FatedModel(fail=lambda _request: error()))
+    async with engine(running, notify=told):
+        await until(running, paused)
+    assert [state for state, _ in told] == [SessionState.PAUSED]
+    assert words in told[0][1]
+
+
+async def test_a_pause_that_a_person_asked_for_tells_nobody(tmp_path: Path) -> None:
+    told = Told()
+    running = search(tmp_path)
+    await ask(running, "pause")
+    async with engine(running, notify=told):
+        await until(running, paused)
+    assert not told
+
+
+async def test_a_search_that_ends_tells_its_person_once(tmp_path: Path) -> None:
+    told = Told()
+    running = search(tmp_path)
+    assert await running.run(notify=told) is SessionState.FINISHED
+    assert told == [(SessionState.FINISHED, running.state.cause)]
+
+
+class OneMind(FatedModel):
+    """A model that answers everything with the same candidate."""
+
+    def _text(self, request: Request) -> str:
+        if request.prompt.role == "ideas":
+            return super()._text(request)
+        return f"```python\n# fate: ok 1.5\n{SOURCE.replace('class Model(', 'class ModelNew(')}```"
+
+
+async def test_attempts_with_the_same_source_are_measured_again_once(tmp_path: Path) -> None:
+    running = search(tmp_path, model=OneMind())
+    assert await running.run() is SessionState.FINISHED
+    assert len({attempt.source_key for attempt in running.state.attempts.values()}) == 1
+    assert len(running.state.attempts) > 4
+    leader = running.state.leader
+    assert leader is not None
+    assert [fact.candidate for fact in running.of("remeasured")] == [leader.id]
