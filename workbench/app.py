@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import App
 
 from sessions.folder import root, sessions_root
-from workbench import theme
+from workbench import config, theme
 from workbench.actions import Where, bindings
-from workbench.glyphs import is_unicode
+from workbench.announcing import Announcer
+from workbench.glyphs import ASCII, NEEDS_YOU, UNICODE, is_unicode
 from workbench.plain import inert_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from textual.screen import Screen
@@ -51,12 +52,19 @@ class PikeApp(App[object]):
         now: Callable[[], float] = time.time,
         unicode: bool = True,
         wanted_theme: str = "",
+        bell: bool = True,
+        title: bool = True,
+        calm: bool = False,
     ) -> None:
         super().__init__()
         self.now = now
         self._folder = folder
         self._under = under or (folder.path.parent if folder else sessions_root())
         self._wanted_theme = wanted_theme
+        self.pace = 2.0 if calm else 1.0
+        """What the time between two looks at a journal is multiplied by."""
+        sign = (UNICODE if unicode else ASCII).session(NEEDS_YOU)
+        self.announcer = Announcer(self._to_terminal, bell=bell, title=title, sign=sign)
         self.set_class(not unicode, "-ascii")
         self.animation_level = "none"
         for one in theme.THEMES:
@@ -105,6 +113,11 @@ class PikeApp(App[object]):
         """Say for a few seconds that something happened; never the only word about a failure."""
         self.notify(inert_line(what, 300), markup=False)
 
+    def _to_terminal(self, sequence: str) -> None:
+        """Write what is no part of the picture."""
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(sequence)
+
     def copy_text(self, text: str, name: str) -> None:
         """Copy a text and say where it went."""
         from workbench.clipboard import copy
@@ -150,9 +163,25 @@ def run(folder: SessionFolder | None) -> int:
         sys.stderr.write(f"pike: {DUMB}\n")
         return 2
     _log_to_file()
-    app = PikeApp(folder, unicode=is_unicode())
-    result = app.run()
+    settings = config.load()
+    app = PikeApp(
+        folder,
+        unicode=is_unicode(),
+        bell=bool(settings["bell"]),
+        title=bool(settings["title"]),
+        calm=is_calm(settings.text("calm"), os.environ),
+    )
+    try:
+        result = app.run(mouse=bool(settings["mouse"]))
+    finally:
+        sys.stderr.write(app.announcer.farewell())
+        sys.stderr.flush()
     return result if isinstance(result, int) else 0
+
+
+def is_calm(wanted: str, env: Mapping[str, str]) -> bool:
+    """Return whether the screen's rates are halved: as wished, else over SSH."""
+    return wanted == "yes" or (wanted == "auto" and bool(env.get("SSH_CONNECTION")))
 
 
 def _log_to_file() -> None:

@@ -90,11 +90,11 @@ def _told(body: f.Body) -> str:  # noqa: C901 - one switch over every kind
                 f"{body.candidate} measured again: {verdict(kind_of(body.verdict), body.verdict)}"
             )
         case f.Paused():
-            return f"paused{_by(body.author)}: {_short(body.cause)}"
+            return _asked("paused", body.author, body.cause)
         case f.Resumed():
-            return f"running again{_by(body.author)}: {_short(body.cause)}"
+            return _asked("running again", body.author, body.cause)
         case f.Stopped():
-            return f"stopped{_by(body.author)}: {_short(body.cause)}"
+            return _asked("stopped", body.author, body.cause)
         case f.Finished():
             return f"finished: {_short(body.cause)}"
         case _:
@@ -234,12 +234,40 @@ def _closed(body: f.Closed) -> str:
 
 
 def _steered(body: f.Steered) -> str:
-    told = ", ".join(f"{k} {_short(v)}" for k, v in body.args.items() if v not in (None, "", False))
     if not body.applied:
         return f"{body.steer} {body.act} refused: {_short(body.why)}"
-    return (
-        f"{body.steer} {body.act}{_by(body.author)}: {told}" if told else f"{body.steer} {body.act}"
-    )
+    told = wanted(body.args)
+    return f"{body.steer} {body.act}{_by(body.author)}{': ' if told else ''}{told}"
+
+
+def wanted(args: dict[str, Any]) -> str:
+    """Return what a steer asks for: the candidates of a ban stand for the one that was named."""
+    told = {name: value for name, value in args.items() if value not in (None, "", False)}
+    if told.get("scope") == "session":
+        told.pop("scope")
+    if "candidates" in told:
+        told.pop("candidate", None)
+    if isinstance(told.get("limits"), dict):
+        told |= told.pop("limits")
+    return ", ".join(_said(name, value) for name, value in told.items())
+
+
+def _said(name: str, value: Any) -> str:
+    match name:
+        case "text" | "candidates":
+            return _short(value)
+        case "scope":
+            return f"for {_short(value)}"
+        case "last":
+            return f"for {value} proposals"
+        case _:
+            return _short(name) if value is True else f"{_short(name)} {_short(value)}"
+
+
+def _asked(word: str, author: str, cause: str) -> str:
+    """Return a change of state: its cause alone where that names the person already."""
+    named = bool(author) and author in cause
+    return _short(cause) if named else f"{word}{_by(author)}: {_short(cause)}"
 
 
 def _by(author: str) -> str:

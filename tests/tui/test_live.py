@@ -288,6 +288,19 @@ async def test_leaving_can_pause_first(stage: Stage) -> None:
     assert [c.act for c in stage.asked()] == ["pause"]
 
 
+async def test_leaving_a_paused_search_does_not_say_that_it_goes_on(stage: Stage) -> None:
+    asked = f.Paused("paused by ada", "asked", "ada")
+    await journals.append(stage.folder.journal, stage.at + 1, [asked])
+    async with stage.app().run_test(size=NARROW) as pilot:
+        await settled(pilot)
+        assert "pausing" in shown(pilot)
+        await press(pilot, "q")
+        assert "The search is paused" in shown(pilot)
+        assert "Pause, then leave" not in shown(pilot)
+        await pilot.press("x")
+    assert [c.act for c in stage.asked()] == ["stop"]
+
+
 async def test_a_finished_session_is_left_at_once(stage: Stage) -> None:
     end = f.Finished("all 300 queries are used", "queries")
     await journals.append(stage.folder.journal, stage.at + 1, [end])
@@ -319,6 +332,20 @@ async def test_a_paused_engine_that_needs_you_says_why_in_the_banner(stage: Stag
         await settled(pilot)
         assert "▲ needs you" in shown(pilot)
         assert "gpt-block needs you: the key in OPENAI_API_KEY was refused" in shown(pilot)
+
+
+async def test_each_cause_rings_once_and_the_title_names_the_session(stage: Stage) -> None:
+    said: list[str] = []
+    app = stage.app()
+    app.announcer.write = said.append
+    async with app.run_test(size=NARROW) as pilot:
+        await settled(pilot)
+        refused = f.Paused("the key in OPENAI_API_KEY was refused", "bad_key")
+        await journals.append(stage.folder.journal, stage.at + 1, [refused])
+        await until(pilot, lambda: "▲ needs you" in shown(pilot))
+        await settled(pilot)
+    assert "▲ gpt-block needs you" in said[1]
+    assert said.count("\a") == 2, "once for the suspect above the best, once for the key"
 
 
 async def test_the_chart_fills_the_screen_and_changes_its_axis(stage: Stage) -> None:

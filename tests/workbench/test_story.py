@@ -116,3 +116,33 @@ def test_an_extraordinary_number_is_called_suspect_until_it_is_confirmed() -> No
 def test_a_failed_verdict_tells_code_and_first_line_of_the_cause() -> None:
     verdict = {"code": "build_failed", "cause": "ptxas: too much shared data\nand more"}
     assert story.verdict("error", verdict) == "error build_failed: ptxas: too much shared data"
+
+
+def test_a_steer_says_what_was_asked_and_once() -> None:
+    ban = {"candidate": "c3", "subtree": True, "candidates": ["c3", "c5"]}
+    guide = {"text": "fewer kernels", "scope": "session", "last": 10}
+    told = [
+        story.words(f.Steered("s1", 1, "ban", ban, "ada", applied=True)),
+        story.words(f.Steered("s2", 2, "guide", guide, "ada", applied=True)),
+        story.words(f.Steered("s3", 3, "budget", {"limits": {"queries": 8}}, "", applied=True)),
+        story.words(f.Steered("s4", 4, "withdraw", {"steer": "s9"}, "", applied=False, why="no")),
+    ]
+    assert told == [
+        "s1 ban by ada: subtree, c3, c5",
+        "s2 guide by ada: fewer kernels, for 10 proposals",
+        "s3 budget: queries 8",
+        "s4 withdraw refused: no",
+    ]
+
+
+def test_who_paused_or_resumed_is_named_once() -> None:
+    told = [
+        story.words(f.Paused("paused by ada", "asked", "ada")),
+        story.words(f.Paused("the key was refused", "bad_key")),
+        story.words(f.Resumed("the engine crashed", "ada")),
+    ]
+    assert told == [
+        "paused by ada",
+        "paused: the key was refused",
+        "running again by ada: the engine crashed",
+    ]

@@ -58,8 +58,8 @@ def _head(folder: SessionFolder, found: State) -> Iterator[str]:
     top = best(found)
     yield f"best: {top.id} {story.verdict(top.kind, top.verdict)}" if top else "best: none yet"
     for steer in found.steers.values():
-        told = steer.args.get("text") or steer.args.get("candidate") or ""
-        yield f"{steer.id} {steer.act}, {status(found, steer)}: {inert_line(str(told), 100)}"
+        told = steer.why if steer.why else story.wanted(steer.args)
+        yield f"{steer.id} {steer.act}, {status(found, steer)}: {inert_line(told, 100)}"
     yield f"folder: {folder.path}"
 
 

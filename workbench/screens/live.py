@@ -59,7 +59,6 @@ class LiveScreen(LiveActs):
         self._chart_stale = True
         """Whether facts came since the curve was drawn: it is made of all attempts."""
         self._needs: tuple[int, Attention | None] = (-1, None)
-        self._needed = ""
 
     def compose(self) -> ComposeResult:
         """Lay out the panes; style sheets say which are seen at which width."""
@@ -108,7 +107,7 @@ class LiveScreen(LiveActs):
         self.feed.look_for_engine()
         self.feed.poll()
         self._paint_all()
-        self.set_interval(TICK_S, self._tick)
+        self.set_interval(TICK_S * self.pike.pace, self._tick)
         self.call_after_refresh(self._add_chart)
 
     async def _add_chart(self) -> None:
@@ -184,9 +183,8 @@ class LiveScreen(LiveActs):
             banner.say(f"▲ {self.folder.name} {asks}: {needs.cause}")
         else:
             banner.say("")
-        if needs and needs.cause != self._needed:
-            self.pike.bell()
-        self._needed = needs.cause if needs else ""
+        if self.feed is not None:
+            self.pike.announcer.of_one(self.folder.name, needs.cause if needs else "")
 
     def _attention(self) -> Attention | None:
         """Return what the session needs; made of all attempts, so again only after new facts."""

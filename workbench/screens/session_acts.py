@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sessions.lock import Presence
+from sessions.states import SessionState
 from workbench import messages as m
 from workbench.asking import ask, start
 from workbench.format import plural
@@ -187,13 +188,12 @@ class SessionActs(PikeScreen):
         if not self.standing.active:
             self.pike.exit(0)
             return
-        answers = (
-            Answer("enter", "Leave", "leave"),
-            Answer("p", "Pause, then leave", "pause"),
-            Answer("x", "Stop it, then leave", "stop"),
-            STAY,
-        )
-        said = [Inert("The search goes on without this window.")]
+        pauses = self.feed is not None and self.feed.state.state is SessionState.PAUSED
+        leave, stop = Answer("enter", "Leave", "leave"), Answer("x", "Stop it, then leave", "stop")
+        pause = () if pauses else (Answer("p", "Pause, then leave", "pause"),)
+        answers = (leave, *pause, stop, STAY)
+        goes_on = "The search is paused; its engine waits without this window."
+        said = [Inert(goes_on if pauses else "The search goes on without this window.")]
         tail = [inert_line(f"Come back with:  pike attach {self.folder.name}")]
         title = inert_line(f"Leave {self.folder.name}")
         self.pike.push_screen(Choice(title, said, answers, tail), self._leave)

@@ -70,7 +70,7 @@ class SessionListScreen(PikeScreen):
     def on_mount(self) -> None:
         """Look at the folder now and every second."""
         self._put(self._read())
-        self.set_interval(LOOK_S, self._look)
+        self.set_interval(LOOK_S * self.pike.pace, self._look)
 
     def _read(self) -> list[SessionRow]:
         try:
@@ -100,6 +100,8 @@ class SessionListScreen(PikeScreen):
 
     def _put(self, rows: list[SessionRow]) -> None:
         self._all = rows
+        if self.is_seen:
+            self.pike.announcer.of_all({row.key: row.needs for row in rows if row.needs})
         kept = keep_sessions(rows, self._words)
         with self.pike.batch_update():
             self.table.show(kept)
