@@ -46,6 +46,8 @@ class Ending:
     """None while it lives; negative for a signal."""
     cause: Cause | None
     """The limit it passed, if we killed it for that."""
+    cpu_s: float = 0.0
+    """Processor seconds seen of it and of what it started."""
 
 
 @dataclass(slots=True)
@@ -100,10 +102,16 @@ class Child:
         """Processor seconds seen so far."""
         return self._cpu_s
 
+    def count_cpu(self) -> float:
+        """Look at once how many processor seconds it used, and return them."""
+        if self.alive:
+            self._cpu_s = max(self._cpu_s, watch.cpu_s(watch.tree(self.pid)))
+        return self._cpu_s
+
     def ending(self) -> Ending:
         """Return what it printed, and how it ended if it has."""
         code = self._process.returncode
-        return Ending(self._stdout.text(), self._stderr.text(), code, self._cause)
+        return Ending(self._stdout.text(), self._stderr.text(), code, self._cause, self._cpu_s)
 
     async def attend(self) -> None:
         """Keep its output and its limits until it has ended; its scratch stays."""

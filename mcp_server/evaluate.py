@@ -189,6 +189,7 @@ class Conversation:
             "pid": worker.child.pid,
             "level": sandbox.level,
             "scratch": seen,
+            "cpu_s": worker.child.count_cpu(),
         }
         self.scratches += [seen, str(worker.child.scratch)]
         await self.judge.link.send(answer, (worker.socket.fileno(),))
@@ -199,7 +200,7 @@ class Conversation:
         answer: Message = {"op": "output", "request": message.get("request")}
         if ending is not None:
             answer |= {"stdout": ending.stdout, "stderr": ending.stderr}
-            answer |= {"exit": ending.exit, "cause": ending.cause}
+            answer |= {"exit": ending.exit, "cause": ending.cause, "cpu_s": ending.cpu_s}
         await self._send(answer)
 
     async def _end(self, name: str) -> Ending | None:
@@ -208,6 +209,7 @@ class Conversation:
         if used is None:
             return None
         child = used.worker.child
+        child.count_cpu()
         # A worker that ended by itself has an exit code of its own: let it be seen first.
         with anyio.move_on_after(0.2):
             await child.ended.wait()

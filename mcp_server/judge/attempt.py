@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import signal
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from mcp_server.judge import gates, hardware, timing
@@ -178,12 +179,30 @@ class Attempt:
         beside_s = percentile(timed.a_s, gates.ALWAYS)
         if beside_s - before.median_s <= margins.drift_ratio * before.median_s:
             return
-        self.census()
-        self.drop()
+        guilty = self._drop_and_accuse()
         after = timing.alone(eager, self.found.scope, self.request.place)
         noise_s = max(before.noise_s, after.noise_s, self.found.noise_floor * before.median_s)
-        if gates.disturbed(before.median_s, beside_s, after.median_s, noise_s, margins):
+        if not gates.disturbed(before.median_s, beside_s, after.median_s, noise_s, margins):
+            return
+        if guilty:
             raise rejected("disturbs_baseline", "The original was slower beside this candidate.")
+        self.findings.flag("machine_busy")
+
+    def _drop_and_accuse(self) -> bool:
+        """End the worker; return whether it may have been what slowed the original.
+
+        On a CPU only a process that computes without being asked can be: the server has seen how much it used.
+        """
+        given, held_s = self.given, monotonic() - self.worker.began
+        if self.request.place != "cpu":
+            self.census()
+        printed = self.drop()
+        if self.request.place != "cpu" or given is None or printed is None:
+            return True
+        if given.cpu_s is None or printed.cpu_s is None:
+            return False
+        used_s = printed.cpu_s - given.cpu_s
+        return gates.competed(used_s, self.worker.asked_s, held_s, worker_threads())
 
     def _refuse_impossible(self, timed: Paired) -> None:
         size = sum(x.numel() * x.element_size() for x in self.state.like.leaves)

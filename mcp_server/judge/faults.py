@@ -36,6 +36,11 @@ def lost(cause: str) -> Fault:
     return Fault("infra_error", "worker_lost", cause)
 
 
+def unstable(cause: str) -> Fault:
+    """Return the fault of a machine too busy for its clock to be believed; whoever asks may try again."""
+    return Fault("infra_error", "unstable_clock", cause)
+
+
 def unfit(code: str, cause: str) -> Fault:
     """Return the fault of a task that cannot judge candidates."""
     return Fault("task_unfit", code, cause)

@@ -47,16 +47,27 @@ def clock_gaps(lane: Lane) -> list[float]:
     return [(mine - trip.median_s) - (theirs - trip.own_s) for mine, theirs in pairs]
 
 
-def clock_confirmed(gaps: Sequence[float], raw_s: Sequence[float], margins: Margins) -> bool:
-    """Return whether the worker's clock agrees with the judge's in either half of the calls."""
+def clock_confirmed(
+    gaps: Sequence[float],
+    raw_s: Sequence[float],
+    margins: Margins,
+    usual_gaps: Sequence[float] = (),
+) -> bool:
+    """Return whether the worker's clock agrees with the judge's in either half of the calls.
+
+    `usual_gaps`: the original's in the same rounds. Its worker is ours: what its clock lacks, the machine took.
+    """
     middle = len(gaps) // 2
+    usual_s = max(0.0, median(usual_gaps)) if usual_gaps else 0.0
     halves = ((gaps[:middle], raw_s[:middle]), (gaps[middle:], raw_s[middle:]))
-    return any(_agrees(gap, raw, margins) for gap, raw in halves if gap)
+    return any(_agrees(gap, raw, margins, usual_s) for gap, raw in halves if gap)
 
 
-def _agrees(gaps: Sequence[float], raw_s: Sequence[float], margins: Margins) -> bool:
+def _agrees(
+    gaps: Sequence[float], raw_s: Sequence[float], margins: Margins, usual_s: float
+) -> bool:
     limit = max(3 * deviation(raw_s), margins.clock_s, margins.clock_ratio * median(raw_s))
-    return percentile(gaps, ALWAYS) <= limit
+    return percentile(gaps, ALWAYS) <= limit + usual_s
 
 
 def batches_confirmed(lane: Lane, eager: Lane, margins: Margins) -> bool:
@@ -96,6 +107,19 @@ def disturbed(
     limit = max(3 * noise_s, margins.drift_ratio * alone_s)
     back = abs(afterwards_s - alone_s) <= limit / 2
     return back and beside_s - alone_s > limit
+
+
+IDLE_SHARE = 0.2
+"""Share of its idle time that a process may compute in: pools of threads spin for a while after work."""
+
+
+def competed(cpu_s: float, asked_s: float, held_s: float, threads: int) -> bool:
+    """Return whether a process computed while nothing was asked of it, as seen from outside.
+
+    `cpu_s`: what it used since it was handed over; `asked_s`: how long requests were open; `held_s`: how long it lived.
+    """
+    idle_s = max(0.0, held_s - asked_s)
+    return cpu_s - threads * asked_s > max(0.5, IDLE_SHARE * idle_s)
 
 
 def check_samples(lane: Lane, bounds: list[Bound]) -> int:

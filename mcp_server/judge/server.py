@@ -30,6 +30,8 @@ class GivenWorker:
     socket: socket.socket
     level: str | None
     """Layer around it: `bwrap`, `landlock` or `process`."""
+    cpu_s: float | None = None
+    """Processor seconds it had used by then; None where nobody looked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ class Printed:
     exit: int | None
     cause: str | None
     """The limit that ended it, if one did."""
+    cpu_s: float | None = None
+    """Processor seconds that it and what it started used, seen from outside."""
 
 
 class Server:
@@ -92,7 +96,8 @@ class Server:
         if "error" in answer or not descriptors:
             raise Fault("infra_error", "sandbox_failed", str(answer.get("error", "no worker came")))
         sock = socket.socket(fileno=descriptors[0])
-        return GivenWorker(str(answer.get("worker")), sock, answer.get("level"))
+        name, level = str(answer.get("worker")), answer.get("level")
+        return GivenWorker(name, sock, level, answer.get("cpu_s"))
 
     def drop(self, worker: GivenWorker) -> Printed:
         """End a worker and return what it printed."""
@@ -103,6 +108,7 @@ class Server:
             str(answer.get("stderr") or ""),
             answer.get("exit"),
             answer.get("cause"),
+            answer.get("cpu_s"),
         )
 
     @contextlib.contextmanager

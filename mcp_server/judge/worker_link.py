@@ -117,6 +117,10 @@ class Worker:
         self.sizes = sizes
         self.device = device
         self.number = 0
+        self.began = monotonic()
+        self.posted = self.began
+        self.asked_s = 0.0
+        """How long requests were open: the time in which the worker has a reason to compute."""
         self.spins = (os.cpu_count() or 1) > 2 and device != "cpu"
         self._given, given = _arena(sizes.in_bytes)
         self._wanted, wanted = _arena(sizes.out_bytes)
@@ -254,6 +258,7 @@ class Worker:
         )
         try:
             self.connection.setblocking(True)
+            self.posted = monotonic()
             self.connection.sendmsg([frame], ancillary)
         except OSError as error:
             raise self._ended() from error
@@ -270,6 +275,7 @@ class Worker:
         (size,) = _LENGTH.unpack(self._exactly(_LENGTH.size, deadline))
         if size > HEADER_LIMIT:
             raise _protocol()
+        self.asked_s += monotonic() - self.posted
         try:
             answer = json.loads(self._exactly(size, deadline))
         except (ValueError, RecursionError) as error:

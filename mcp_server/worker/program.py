@@ -419,6 +419,10 @@ class Program:
                 answer = handlers[header["op"]](header)
             except RequestError as error:
                 answer = {"error": error.code, "message": str(error)[:1500]}
+            except Exception as error:  # noqa: BLE001  a model's own names and tensors may raise anywhere
+                traceback.print_exc()
+                code = _BLAMES.get(header["op"], "call_raised")
+                answer = {"error": _code_of(error, code), "message": _sentence(error)}
             self._send({"n": header["n"], **answer})
             if header["op"] == "END":
                 sys.stdout.flush()
@@ -572,8 +576,7 @@ class Program:
         slot = self.slots[header["slot"]]
         spec = self._text(header)
         assert slot.model is not None
-        targets: dict[str, Tensor] = dict(slot.model.named_parameters(remove_duplicate=False))
-        targets |= dict(slot.model.named_buffers(remove_duplicate=False))
+        targets = _members(slot.model)
         values = self._tensors(spec["leaves"], header["data"])
         missing: list[str] = []
         for name, value in zip(spec["names"], values, strict=True):
@@ -705,8 +708,7 @@ class Program:
             if other != number:
                 owners |= {_address(x): "output" for x in (*leaves, *values) if x is not None}
         if model is not None:
-            owners |= {_address(x): "parameter" for x in model.parameters()}
-            owners |= {_address(x): "parameter" for x in model.buffers()}
+            owners |= {_address(x): "parameter" for x in _members(model).values()}
         leaves = self.sets[number_of_set].leaves
         owners |= {_address(x): f"input {i}" for i, x in enumerate(leaves)}
         owners.pop(0, None)
@@ -732,6 +734,10 @@ class Program:
             "deterministic": bool(torch.are_deterministic_algorithms_enabled()),
             "peak_bytes": peak,
         }
+
+
+_BLAMES = {"LOAD": "construct_failed", "STATE": "construct_failed"}
+"""What a request blames if something raises where nothing of the candidate's was called."""
 
 
 @contextlib.contextmanager
@@ -780,6 +786,12 @@ def is_plain(leaf: Tensor) -> bool:
     if type(leaf) is not Tensor and type(leaf) is not nn.Parameter:
         return False
     return leaf.layout is torch.strided and not leaf.is_meta and not leaf.is_quantized
+
+
+def _members(model: nn.Module) -> dict[str, Tensor]:
+    """Return parameters and buffers by name, whatever attributes the model has put over its methods."""
+    found: dict[str, Tensor] = dict(nn.Module.named_parameters(model, remove_duplicate=False))
+    return found | dict(nn.Module.named_buffers(model, remove_duplicate=False))
 
 
 def _plain(leaf: Tensor) -> Tensor | None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp_server.channel import Channel, ChannelClosed
+from mcp_server.watch import cpu_s, tree
 
 ROOT = Path(__file__).resolve().parents[3]
 JUDGE = ROOT / "mcp_server" / "judge" / "__main__.py"
@@ -140,12 +141,14 @@ class Bench:
             "pid": started.process.pid,
             "level": "process",
             "scratch": None,
+            "cpu_s": cpu_s([started.process.pid]),
         }
         self.channel.send(message, (mine.fileno(),))
         mine.close()
 
     def _drop_worker(self, asked: dict[str, Any]) -> None:
         started = self.workers.pop(asked["worker"])
+        used_s = cpu_s(tree(started.process.pid))
         try:
             started.process.wait(0.5)
         except subprocess.TimeoutExpired:
@@ -158,6 +161,7 @@ class Bench:
             "stderr": _tail(started.folder / "stderr"),
             "exit": started.process.returncode,
             "cause": None,
+            "cpu_s": used_s,
         }
         self.channel.send(message)
 

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -143,3 +145,46 @@ def test_the_original_is_disturbed_only_if_it_recovers() -> None:
     assert gates.disturbed(1.0, 1.5, 1.01, 0.001, gates.GPU)
     assert not gates.disturbed(1.0, 1.5, 1.5, 0.001, gates.GPU)
     assert not gates.disturbed(1.0, 1.01, 1.0, 0.001, gates.GPU)
+
+
+def late_wakes(generator: random.Random, calls: int, delay_s: float) -> list[float]:
+    """Return how much later than its worker the judge sees each answer, on a machine with too much to do."""
+    return [generator.expovariate(1 / delay_s) for _ in range(calls)]
+
+
+@pytest.mark.parametrize("delay_s", [1e-5, 1e-3, 5e-3, 20e-3])
+def test_a_judge_that_wakes_late_beside_both_models_blames_neither(delay_s: float) -> None:
+    generator = random.Random(int(delay_s * 1e6))
+    for _ in range(200):
+        mine, originals = (late_wakes(generator, 40, delay_s) for _ in range(2))
+        raw = [3e-3 + gap for gap in mine]
+        assert gates.clock_confirmed(mine, raw, gates.CPU, originals)
+
+
+def test_a_clock_that_lies_is_seen_where_the_originals_does_not() -> None:
+    generator = random.Random(7)
+    for _ in range(200):
+        originals = late_wakes(generator, 40, 1e-4)
+        mine = [2.5e-3 + gap for gap in late_wakes(generator, 40, 1e-4)]
+        raw = [5e-3 + gap for gap in mine]
+        assert not gates.clock_confirmed(mine, raw, gates.CPU, originals)
+
+
+@pytest.mark.parametrize("delay_s", [1e-5, 1e-3, 5e-3])
+def test_answers_that_a_busy_machine_delivers_late_are_not_the_candidates_fault(
+    delay_s: float,
+) -> None:
+    generator = random.Random(int(delay_s * 1e6))
+    for _ in range(200):
+        mine, originals = (
+            [2e-4 + gap for gap in late_wakes(generator, 16, delay_s)] for _ in range(2)
+        )
+        assert not gates.late(mine, originals, 3e-3, gates.CPU)
+
+
+def test_only_a_process_that_computes_unasked_competes() -> None:
+    assert not gates.competed(cpu_s=2.0, asked_s=2.1, held_s=6.0, threads=1)
+    assert not gates.competed(cpu_s=2.6, asked_s=2.1, held_s=6.0, threads=1)
+    assert gates.competed(cpu_s=5.9, asked_s=2.1, held_s=6.0, threads=1)
+    assert not gates.competed(cpu_s=20.0, asked_s=2.1, held_s=6.0, threads=14)
+    assert gates.competed(cpu_s=40.0, asked_s=2.1, held_s=6.0, threads=14)
