@@ -11,7 +11,7 @@ from sessions import facts as f
 from sessions.recorder import Entry
 from sessions.states import SessionState
 from sessions.steering import steered
-from sessions.storage import put_ballast, storage_of
+from sessions.storage import ROOM_BYTES, put_ballast, storage_of
 
 if TYPE_CHECKING:
     from sessions.engine import Engine
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 NOT_RUNNING = tuple(state for state in SessionState if state is not SessionState.RUNNING)
-ROOM_BYTES = 1024 * 1024
-"""Less free space than this is a full disk."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,8 +172,11 @@ class Engine:
             put_ballast(self._folder.ballast)
         except OSError as error:
             log.warning("no room is held back for a full disk: %s", error)
-        await parts.lineages.prepare()
-        await commit_original(parts)
+        try:
+            await parts.lineages.prepare()
+            await commit_original(parts)
+        except LineageError as error:
+            raise LineageError(control.lineage_trouble(self._folder, error)[0]) from error
         commands = await self._journal.commands()
         revived = revival(state, commands)
         bodies = [*lost_queries(state, self._models), *([revived] if revived else [])]

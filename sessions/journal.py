@@ -17,6 +17,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from sessions.facts import JOURNAL_VERSION, Body, Fact, decode, encode
+from sessions.storage import ROOM_BYTES, storage_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -249,7 +250,7 @@ class Reader:
         try:
             self._db, version = _read_only(path)
         except sqlite3.Error as error:
-            raise JournalUnreadable(f"cannot read {path}: {error}") from error
+            raise JournalUnreadable(f"cannot read {path}: {_why(path, error)}") from error
         _check_version(path, version)
         self.path = path
 
@@ -315,6 +316,13 @@ class Reader:
 def schema() -> str:
     """Return the statements that make an empty journal."""
     return resources.files("sessions").joinpath("schema.sql").read_text(encoding="utf-8")
+
+
+def _why(path: Path, error: sqlite3.Error) -> str:
+    """Return what stands in the way: reading needs a little room too, beside a journal that was not closed."""
+    if storage_of(path.parent).free_bytes < ROOM_BYTES:
+        return f"its disk is full, free some room there ({error})"
+    return str(error)
 
 
 def _read_only(path: Path) -> tuple[sqlite3.Connection, str]:

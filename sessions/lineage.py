@@ -141,7 +141,7 @@ def _guarded(work: Callable[[], T]) -> Callable[[], T]:
         try:
             return work()
         except (GitError, OSError, ValueError) as error:
-            raise LineageError(f"git failed: {' '.join(str(error).split())[:500]}") from error
+            raise LineageError(f"git failed: {last_words(error)}") from error
 
     def without_git() -> T:
         try:
@@ -214,3 +214,9 @@ def message_of(subject: str, trailers: Sequence[tuple[str, str]]) -> str:
     """Return a commit message: one line, then the trailers that have a value."""
     lines = [f"{name}: {subject_of(value)}" for name, value in trailers if value]
     return "\n".join([subject, "", *lines]) + "\n"
+
+
+def last_words(error: Exception) -> str:
+    """Return what git itself said; the whole error where it said nothing."""
+    said = str(getattr(error, "stderr", "") or "").partition("stderr: ")[2].strip().strip("'")
+    return " ".join((said or str(error)).split())[:500]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import shutil
@@ -15,13 +16,16 @@ from sessions.errors import FolderUnusable, StartRefused
 from sessions.facts import JOURNAL_VERSION, Fact, Opened, encode
 from sessions.fold import fold
 from sessions.journal import BUSY_MS, key_of, schema
-from sessions.storage import storage_of
+from sessions.storage import BALLAST_BYTES, storage_of
 from sessions.summary import summarise
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from sessions.folder import SessionFolder
+
+NEEDED_BYTES = 4 * BALLAST_BYTES
+"""What must be free for a session to begin: room held back, a repository, a journal's first pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,7 @@ def create_session(request: NewSession, under: Path | None = None) -> SessionFol
     under = under if under is not None else folders.sessions_root()
     made = folders.create(under, name=request.name, stem=request.task)
     try:
+        _need_room(made)
         _write_task(made, request)
         _write_journal(made, request)
     except (OSError, sqlite3.Error) as error:
@@ -89,6 +94,15 @@ def _check(request: NewSession) -> None:
             )
     if request.places < 1:
         raise StartRefused("places must be at least 1")
+
+
+def _need_room(made: SessionFolder) -> None:
+    free = storage_of(made.path).free_bytes
+    if free < NEEDED_BYTES:
+        raise OSError(
+            errno.ENOSPC,
+            f"{free // 1024:,} kB are free on its disk, and a search needs {NEEDED_BYTES // 1024:,} kB to begin",
+        )
 
 
 def _write_task(made: SessionFolder, request: NewSession) -> None:

@@ -30,6 +30,8 @@ NETWORK = frozenset(
 )
 """File systems without shared memory between hosts: SQLite's write-ahead log does not work there."""
 BALLAST_BYTES = 2 * 1024 * 1024
+ROOM_BYTES = 1024 * 1024
+"""Less free space than this is a full disk."""
 
 
 @dataclass(frozen=True, slots=True)

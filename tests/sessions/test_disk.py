@@ -8,11 +8,13 @@ import subprocess
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import git
 import pytest
 
-from sessions.errors import LineageError
+from sessions.errors import FolderUnusable, LineageError
 from sessions.folder import SessionFolder
 from sessions.journal import Journal, JournalError, JournalNewer, Reader
+from sessions.lineage import last_words
 from sessions.states import SessionState
 from sessions.summary import rows
 from tests.fakes import FatedModel
@@ -74,6 +76,44 @@ async def test_a_full_disk_pauses_the_search_which_goes_on_when_there_is_room(
         assert all(a.commit for a in state.attempts.values())
         fsck = ["git", "-C", str(running.folder.lineage), "fsck"]
         assert (await asyncio.to_thread(subprocess.run, fsck, check=False)).returncode == 0
+
+
+def test_no_session_begins_on_a_disk_with_hardly_any_room(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    with small_disk(disk, 4):
+        with pytest.raises(FolderUnusable, match=r"kB are free.*make room or set PIKE_HOME"):
+            search(disk)
+        assert list(disk.iterdir()) == []
+
+
+async def test_a_disk_too_full_for_the_repository_is_called_full(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    with small_disk(disk, 16):
+        running = search(disk)
+        begun = await running.engine()
+        fill(disk)
+        with pytest.raises(LineageError, match=r"^the disk is full: free some room .*then resume"):
+            await begun.run()
+        (disk / "filler").unlink()
+        assert await running.run() is SessionState.FINISHED
+
+
+def test_a_journal_that_needs_room_to_be_read_says_so(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    with small_disk(disk, 16):
+        running = search(disk)
+        running.folder.journal.with_name("journal.db-wal").touch()
+        fill(disk)
+        with pytest.raises(JournalError, match="its disk is full, free some room"):
+            Reader(running.folder.journal)
+
+
+def test_a_failing_git_is_told_in_its_own_last_words(tmp_path: Path) -> None:
+    (tmp_path / "HEAD").write_text("nothing", encoding="utf-8")
+    command = git.Git(tmp_path)
+    with pytest.raises(git.GitCommandError) as caught:
+        command.rev_parse("--verify", "no-such-thing")
+    assert last_words(caught.value).startswith("fatal: ")
 
 
 async def test_a_read_only_session_can_be_read_but_not_run(tmp_path: Path) -> None:
