@@ -22,10 +22,13 @@ def ask(
     """
     from sessions.commands import send
     from sessions.errors import SessionError
+    from sessions.journal import JournalError
 
     try:
+        if act == "resume" and not revive:
+            revive = _make_way(folder)
         send(folder.journal, act, args, seen_seq=seen_seq)
-    except SessionError as error:
+    except (SessionError, JournalError) as error:
         return Failed(f"{act} was not asked: {error}")
     return start(folder) if revive else None
 
@@ -33,11 +36,20 @@ def ask(
 def start(folder: SessionFolder) -> Message:
     """Start an engine for a session that has none. Blocking: call it in a thread."""
     from sessions.errors import SessionError
+    from sessions.journal import JournalError
+    from workbench import lookup, renewing
     from workbench.errors import WorkbenchError
-    from workbench.launch import start as start_engine
 
     try:
-        start_engine(folder)
-    except (SessionError, WorkbenchError, OSError) as error:
+        renewing.start(folder, lookup.state(folder))
+    except (SessionError, WorkbenchError, JournalError, OSError) as error:
         return Failed(f"the engine did not start: {error}")
     return Told(REVIVED)
+
+
+def _make_way(folder: SessionFolder) -> bool:
+    """End an engine that cannot go on with what it knows; return whether a new one is to be started."""
+    from workbench import lookup, renewing
+
+    found = lookup.state(folder)
+    return renewing.is_outdated(found) and renewing.make_way(folder, found)

@@ -45,6 +45,7 @@ async def open_engine(folder: SessionFolder) -> Composed:
         sessions.journal.JournalError: the journal cannot be used.
     """
     opened = _opened(folder)
+    models = _models(folder, opened)
     found = machine.look(opened.python)
     engine: Engine
     notices = Notices(opened.notify, opened.session, lambda: _best(engine))
@@ -52,7 +53,7 @@ async def open_engine(folder: SessionFolder) -> Composed:
         folder,
         await Journal.open(folder.journal, wal=not storage_of(folder.path).network),
         _strategy(opened),
-        _models(folder, opened),
+        models,
         _evaluator(opened),
         Lineages(folder.lineage),
         prompts.load(),

@@ -18,8 +18,8 @@ from workbench.plain import inert_line
 if TYPE_CHECKING:
     from sessions.folder import SessionFolder
 
-START_LIMIT_S = 30.0
-"""An engine is ready in about two seconds; a machine under load may need more."""
+START_LIMIT_S = 90.0
+"""An engine is ready in about two seconds; one that must look at the machine first, under load, needs more."""
 _REAP_S = 5.0
 _started: list[subprocess.Popen[bytes]] = []
 """Kept: an engine that ends while its window lives is reaped when that window looks."""

@@ -87,6 +87,11 @@ class Standing:
         """Whether an engine is at work on it."""
         return self.word in ("running", "waiting", "pausing", NEEDS_YOU) and not self.silent
 
+    @property
+    def resumes(self) -> bool:
+        """Whether `p` lets it go on: it is paused, by a person or by itself."""
+        return not self.active or self.word in ("pausing", NEEDS_YOU)
+
 
 def standing(state: State, live: Live, engine: Presence, now: float) -> Standing:
     """Return what the session is doing now.

@@ -334,6 +334,17 @@ async def test_a_paused_engine_that_needs_you_says_why_in_the_banner(stage: Stag
         assert "gpt-block needs you: the key in OPENAI_API_KEY was refused" in shown(pilot)
 
 
+async def test_p_resumes_a_session_that_paused_by_itself(stage: Stage) -> None:
+    full = f.Paused("the disk is full", "disk_full")
+    await journals.append(stage.folder.journal, stage.at + 1, [full])
+    async with stage.app().run_test(size=NARROW) as pilot:
+        await settled(pilot)
+        assert "p Resume" in shown(pilot)
+        await press(pilot, "p")
+        await until(pilot, stage.asked)
+    assert [c.act for c in stage.asked()] == ["resume"]
+
+
 async def test_each_cause_rings_once_and_the_title_names_the_session(stage: Stage) -> None:
     said: list[str] = []
     app = stage.app()

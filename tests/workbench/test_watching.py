@@ -137,3 +137,16 @@ def test_pausing_waits_for_what_is_in_flight_and_stopping_ends_the_engine(
     engine.wait(60)
     assert lookup.state(folder).state.value == "stopped"
     assert not lookup.state(folder).in_flight
+
+
+def test_resuming_after_a_refused_key_ends_the_engine_that_has_the_old_one(
+    folder: SessionFolder, begin: Callable[[str], subprocess.Popen[bytes]], pike: Pike
+) -> None:
+    old = begin("bad-key")
+    until(lambda: lookup.state(folder).code == "bad_key")
+    told = pike("resume", "live")
+    assert old.wait(60) == 0
+    assert "no model is called 'fated'" in told.err, (
+        "a new engine was started, by the product's own entry"
+    )
+    assert lookup.state(folder).spending.queries == 0

@@ -9,8 +9,8 @@ from sessions import commands
 from sessions.journal import Reader
 from sessions.lock import Presence
 from sessions.states import ENDED, SessionState
-from workbench import config, kept_models, launch, lookup
 from workbench import format as fmt
+from workbench import launch, lookup, renewing
 from workbench.errors import DONE, FAILED, CannotGoOn
 
 if TYPE_CHECKING:
@@ -52,12 +52,16 @@ def resume(folder: SessionFolder, printer: Printer) -> int:
         raise CannotGoOn(
             f"{folder.name} is finished: {found.cause}.{more if found.code in _BUDGETS else ''}"
         )
+    if alive and renewing.is_outdated(found):
+        if not renewing.make_way(folder, found):
+            raise CannotGoOn(
+                f"{folder.name} goes on with a new engine, and the old one still ends: {_in_flight(found)}. Then "
+                f"once more: pike resume {folder.name}"
+            )
+        alive = False
     command = commands.send(folder.journal, "resume", {}, seen_seq=found.seq)
     if not alive:
-        if found.opened is not None:
-            names = kept_models.each(found.opened.models)
-            kept_models.keep(folder, names, config.load().models)
-        pid = launch.start(folder)
+        pid = renewing.start(folder, found)
         printer.talk(
             f"{folder.name} is running again, engine {pid}. `pike attach {folder.name}` shows it."
         )

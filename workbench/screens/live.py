@@ -165,8 +165,8 @@ class LiveScreen(LiveActs):
             self.standing = standing(self.feed.state, self.feed.live, self.feed.engine, now)
             line = status(self.feed.state, self.feed.doing, self.standing, now, self.size.width)
             self.query_one("#status", StatusLine).set_lines([line])
-            pauses = self.standing.active and self.standing.word != "pausing"
-            self.query_one("#keys", KeysLine).relabel("live.pause", "Pause" if pauses else "Resume")
+            label = "Resume" if self.standing.resumes else "Pause"
+            self.query_one("#keys", KeysLine).relabel("live.pause", label)
         elif self.trouble:
             self.query_one("#status", StatusLine).set_lines(
                 [(span(" ✗ cannot be shown", "worse"),)]

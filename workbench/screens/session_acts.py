@@ -96,7 +96,7 @@ class SessionActs(PikeScreen):
             self.tell(f"finished: {self.standing.note}. To go on, raise its budget: {more}")
             return
         alive = self.feed.engine in (Presence.ALIVE, Presence.FOREIGN)
-        if self.standing.active and self.standing.word != "pausing" and alive:
+        if alive and not self.standing.resumes:
             self.ask("pause", {"now": False})
         elif alive:
             self.ask("resume")

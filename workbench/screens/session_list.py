@@ -134,14 +134,8 @@ class SessionListScreen(PikeScreen):
             needs.say(f"{row.key}: {row.cause}", "dim")
         else:
             needs.say("")
-        paused = row is not None and row.word in (
-            "paused",
-            "crashed",
-            "stopped",
-            "finished",
-            "pausing",
-        )
-        self.query_one("#keys", KeysLine).relabel("list.pause", "Resume" if paused else "Pause")
+        resumes = row is not None and (row.rests or not row.running)
+        self.query_one("#keys", KeysLine).relabel("list.pause", "Resume" if resumes else "Pause")
 
     def on_resize(self) -> None:
         """Fit the lines that depend on the width."""
@@ -176,7 +170,7 @@ class SessionListScreen(PikeScreen):
         if found is None or row is None:
             return
         alive = row.engine in (Presence.ALIVE, Presence.FOREIGN)
-        runs = row.word in ("running", "waiting", "needs you") and alive
+        runs = row.running and not row.rests and alive
         self._ask(
             found, "pause" if runs else "resume", {"now": False} if runs else {}, revive=not alive
         )

@@ -35,6 +35,8 @@ class SessionRow:
     labels: Inert
     running: bool = False
     """Whether an engine is at work on it."""
+    rests: bool = False
+    """Whether it is paused, by a person or by itself."""
 
 
 def session_row(row: dict[str, Any]) -> SessionRow:
@@ -53,6 +55,7 @@ def session_row(row: dict[str, Any]) -> SessionRow:
         needs=inert_line(needs, 200),
         cause=inert_line(str(row.get("cause") or ""), 200),
         engine=str(row.get("engine") or ""),
+        rests=row.get("state") in ("paused", "pausing"),
         running=row.get("state") in ("running", "waiting", "pausing"),
         labels=inert_line(", ".join(sorted(set(_models(row)))), 60),
     )
