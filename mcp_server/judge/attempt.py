@@ -218,10 +218,15 @@ class Attempt:
             answer = self.worker.request("END", 5)
         except (Fault, WorkerEnded):
             return
-        if answer.get("torch_threads") != worker_threads():
-            self.findings.flag("threads_changed")
-        if answer.get("tf32") is True:
-            self.findings.flag("tf32_allowed")
+        seen = {
+            "threads_changed": answer.get("torch_threads") != worker_threads(),
+            "threads_alive": answer.get("threads") != 1,
+            "tf32_allowed": answer.get("tf32") is True,
+            "deterministic_set": answer.get("deterministic") is True,
+            "default_dtype_changed": answer.get("dtype") != "float32",
+        }
+        for name in (name for name, is_so in seen.items() if is_so):
+            self.findings.flag(name)
         peak = answer.get("peak_bytes")
         if isinstance(peak, int):
             self.findings.verdict["peak_memory_bytes"] = peak

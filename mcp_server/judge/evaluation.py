@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mcp_server.judge.budget import Budget
     from mcp_server.judge.held import Held, Keeper, Resident
     from mcp_server.judge.request import Request
-    from mcp_server.judge.server import Server
+    from mcp_server.judge.server import GivenWorker, Server
 
 VALUE_CODES = ("values", "precision", "outliers")
 
@@ -31,6 +31,8 @@ class Evaluation:
         self.request = request
         self.findings = Findings()
         self.stage = "intake"
+        self.spare: GivenWorker | None = None
+        """The original's worker of the confirmation, until it is in use."""
         self.began = monotonic()
 
     def run(self) -> Findings:
@@ -219,10 +221,18 @@ class Evaluation:
         finally:
             if confirm and resident is not None:
                 self.server.drop(resident.given)
+                self.spare = None
+
+    def _drop_spare(self) -> None:
+        if self.spare is not None:
+            self.server.drop(self.spare)
+            self.spare = None
 
     def _opponent(self, *, confirm: bool) -> Resident:
-        start = self.keeper.baseline if confirm else self.keeper.resident
-        return start(self.held, self.request.precision)
+        precision = self.request.precision
+        if confirm:
+            return self.keeper.baseline(self.held, precision, self.spare)
+        return self.keeper.resident(self.held, precision)
 
     def _needs_confirm(self) -> bool:
         if not self.request.wants("confirm") or not self.request.wants("timing"):
@@ -236,7 +246,12 @@ class Evaluation:
         """Measure again in a fresh process pair: the second measurement is the one reported."""
         verdict = self.findings.verdict
         quick, said = verdict["speedup_ratio"], verdict["outcome"]
-        self._attempt(found, first.state, first.budget, confirm=True)
+        # Asked for now, so that it starts while the candidate's worker does.
+        self.spare = self.keeper.spare(self.held)
+        try:
+            self._attempt(found, first.state, first.budget, confirm=True)
+        finally:
+            self._drop_spare()
         verdict["quick_speedup_ratio"] = quick
         verdict["confirmed"] = verdict["outcome"] == said
         verdict["mode"] = "confirm"

@@ -57,15 +57,18 @@ class Keeper:
         self.server = server
         self.device = device
 
-    def baseline(self, held: Held, precision: str) -> Resident:
-        """Return a new worker with the original loaded, eager.
+    def spare(self, held: Held) -> GivenWorker:
+        """Return a worker for the original, which may still be starting."""
+        key = f"task-{held.task.sha256[:16]}"
+        return self.server.worker("baseline", key, gpu=self.device != "cpu")
+
+    def baseline(self, held: Held, precision: str, spare: GivenWorker | None = None) -> Resident:
+        """Return a new worker, or that one, with the original loaded, eager.
 
         Raises:
             Fault: it ends or cannot run the original.
         """
-        given = self.server.worker(
-            "baseline", f"task-{held.task.sha256[:16]}", gpu=self.device != "cpu"
-        )
+        given = spare if spare is not None else self.spare(held)
         try:
             worker = Worker(given.socket, held.state.sizes, self.device, trusted=True)
             station = Station(worker, held.state)

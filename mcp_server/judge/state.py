@@ -25,6 +25,11 @@ BATCH_LIMIT = 64
 """Most calls that are queued behind one spin kernel."""
 
 
+_STATEFUL = (
+    "The original answers differently when it is asked again with the same input and random seed: it is "
+    "random by itself, or keeps something from call to call, which this evaluator does not follow."
+)
+
 LOCAL_CHANGES = 16_384
 """Elements of a tensor that one reveal changes at most, where outputs are as many as inputs."""
 
@@ -69,7 +74,7 @@ class TaskState:
         repeat = self._run(model, first, first.seed)
         self.forward_s = perf_counter() - began
         if not _equal(answer, repeat):
-            raise unfit("stochastic", "The original answers differently when it is asked again.")
+            raise unfit("stochastic", _STATEFUL)
         other = self._run(self.reference.fresh(), first, first.seed + 1)
         if not _equal(answer, other):
             raise unfit("stochastic", "The original answers differently with another random seed.")

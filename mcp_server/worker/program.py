@@ -731,6 +731,7 @@ class Program:
             "threads": threading.active_count(),
             "torch_threads": torch.get_num_threads(),
             "tf32": bool(torch.backends.cuda.matmul.allow_tf32),
+            "dtype": str(torch.get_default_dtype()).removeprefix("torch."),
             "deterministic": bool(torch.are_deterministic_algorithms_enabled()),
             "peak_bytes": peak,
         }
