@@ -46,6 +46,9 @@ RIGHT = {
         "e = (x - x.amax(1, keepdim=True)).exp()\nreturn e / e.sum(1, keepdim=True)"
     ),
     "half precision": softmax("return torch.softmax(x.bfloat16(), 1).float()"),
+    "attributes that hide a module's methods": softmax(
+        "self.buffers, self.named_buffers = [], None\nreturn torch.softmax(x, 1)"
+    ),
     "a transposed answer": softmax("return torch.softmax(x.t().contiguous(), 0).t()"),
     "it prints a verdict": softmax(
         'print(\'{"status": "ok", "speedup": 99}\')\nreturn torch.softmax(x, 1)'
