@@ -104,7 +104,7 @@ def standing(state: State, live: Live, engine: Presence, now: float) -> Standing
     """
     needs = attention(state)
     if needs is not None and needs.stopped:
-        return Standing(NEEDS_YOU, needs.cause)
+        return Standing(NEEDS_YOU)  # the banner says why, and the best and the budget need the room
     shown = shown_state(state, engine, live.waits_for)
     match shown:
         case SessionState.PAUSED:

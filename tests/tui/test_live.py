@@ -332,6 +332,9 @@ async def test_a_paused_engine_that_needs_you_says_why_in_the_banner(stage: Stag
         await settled(pilot)
         assert "▲ needs you" in shown(pilot)
         assert "gpt-block needs you: the key in OPENAI_API_KEY was refused" in shown(pilot)
+        top = shown(pilot).splitlines()[0]
+        assert "best" in top
+        assert " q " in top, "the cause leaves room for what was found and spent"
 
 
 async def test_p_resumes_a_session_that_paused_by_itself(stage: Stage) -> None:

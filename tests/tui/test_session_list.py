@@ -11,6 +11,8 @@ from sessions.journal import Reader
 from tests.tui.looking import listed, live, press, settled, shown, until
 from workbench.screens.live import LiveScreen
 from workbench.screens.session_list import SessionListScreen
+from workbench.widgets.document import plain_text
+from workbench.widgets.session_rows import SessionTable, session_row
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +31,25 @@ async def test_sessions_that_need_you_come_first_at_every_size(
         assert [row.key for row in listed(pilot).table.rows] == ["gpt-block", "attn-2", "scan-1"]
         assert "▲ needs you" in shown(pilot)
         assert "✓ finished" in shown(pilot)
+
+
+def test_columns_never_touch() -> None:
+    row = session_row(
+        {
+            "id": "a-rather-long-name-of-a-session",
+            "state": "running",
+            "best_speedup": 11.41,
+            "best_class": "tf32_fp16",
+            "best_confirmed": False,
+            "queries": 100,
+            "queries_limit": 300,
+            "cost_usd": 0.0022,
+            "cost_limit_usd": 10,
+        }
+    )
+    told = plain_text(SessionTable().line(row, 78))
+    assert "100/300  0.0022/10" in told
+    assert "11.4~ tf32/fp16 " in told or "11.41~ tf32/fp16 " in told
 
 
 async def test_the_selected_session_says_what_it_needs(stage: Stage) -> None:

@@ -112,7 +112,7 @@ class SessionTable(RowList[SessionRow]):
             Span(fit("task", task)),
             Span(fit("best ×", 15)),
             Span(fit("queries", 8, right=True)),
-            Span(fit("cost $", 9, right=True)),
+            Span(fit("cost $", 11, right=True)),
         )
 
     def line(self, row: SessionRow, width: int) -> Line:
@@ -130,12 +130,12 @@ class SessionTable(RowList[SessionRow]):
             span(" "),
             Span(fit(row.best, 15), "" if row.best != "–" else "dim"),
             Span(fit(row.queries, 8, right=True)),
-            Span(fit(row.cost, 9, right=True), "dim"),
+            Span(fit(row.cost, 11, right=True), "dim"),
         )
 
     @staticmethod
     def _flexible(width: int) -> tuple[int, int]:
         """Share what the fixed columns leave between name and task."""
-        room = max(16, width - 1 - 12 - 9 - 15 - 8 - 9 - 1)
+        room = max(16, width - 1 - 12 - 9 - 15 - 8 - 11 - 1)
         name = max(8, min(28, room * 2 // 5))
         return name, room - name

@@ -105,7 +105,7 @@ def _numbers(verdict: dict[str, Any]) -> list[Line]:
 def _ratio(label: str, verdict: dict[str, Any], name: str, outcome: str) -> Line:
     between = interval(verdict.get(f"{name}_lo_ratio"), verdict.get(f"{name}_hi_ratio"))
     return (
-        Span(inert_line(f"{label:<{LABEL}}", 40), "dim"),
+        Span(inert_line(f"{label:<{LABEL - 1}} ", 40), "dim"),
         span(speedup(verdict.get(f"{name}_ratio")), "strong"),
         Span(inert_line(f"  {between}  {verdict.get(outcome) or ''}", 60)),
     )
@@ -199,4 +199,4 @@ def _value(name: str, value: Any) -> str:
 
 
 def _row(label: str, value: str) -> Line:
-    return (span(f"{label:<{LABEL}}", "dim"), Span(inert_line(value, 200)))
+    return (span(f"{label:<{LABEL - 1}} ", "dim"), Span(inert_line(value, 200)))
