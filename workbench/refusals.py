@@ -42,7 +42,7 @@ def _of_sessions(error: Exception) -> Told | None:
 
 def _of_the_system(error: Exception) -> Told | None:
     if isinstance(error, OSError | sqlite3.Error):
-        where = f" {error.filename}" if isinstance(error, OSError) and error.filename else ""
+        where = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
         words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        return Told(f"{words}{where}.")
+        return Told(f"{where}{words}.")
     return None
