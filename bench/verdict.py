@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from mcp_server.artifacts import new_id
+from mcp_server.evaluate import StageLimits
 from mcp_server.executor import Work
 from mcp_server.local import LocalExecutor, Setting, open_local
 from mcp_server.tasks import Task, Tasks
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 TARGET_S = 8.0
 NEVER_BEATEN = 1e9
 """Quick mode alone: a confirmation is another measurement."""
+LIMITS = StageLimits(qualify=1, grace=300)
+"""The original's compiled forms are not measured: a verdict takes as long without them."""
 SETTLE_S = 8.0
 """For workers to be started ahead between two verdicts."""
 STAGES = ("queue_s", "qualify_s", "build_s", "correctness_s", "timing_s")
@@ -60,7 +63,7 @@ def candidate(task: str) -> str:
 async def _measure(name: str, device: str, rounds: int) -> list[dict[str, float]]:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        async with open_local(Setting(home=home, device=device)) as executor:
+        async with open_local(Setting(home=home, device=device, stage_limits=LIMITS)) as executor:
             await executor.check_device(device)
             task = Tasks(home).get(name)
             await _verdict(executor, task)  # qualifies the task
