@@ -99,7 +99,7 @@ def _cells(found: State, attempt: AttemptRecord) -> tuple[str, ...]:
         starred,
         story.precision_class(attempt.verdict.get("precision_class")) if attempt.correct else "",
         fmt.milliseconds(attempt.runtime_ms),
-        fmt.amount(attempt.cost_usd),
+        fmt.amount(attempt.cost_usd) if attempt.query else fmt.NONE,
         attempt.lineage,
         _why(attempt),
     )
