@@ -52,6 +52,9 @@ class Policy:
     """f: part of the elementwise bound that grows with D."""
 
 
+HEADROOM = 1.5
+"""How many times the largest error of the reference's own runs one element of an answer may have."""
+
 POLICIES: Mapping[str, Policy] = {
     "fp32": Policy(8, 1e-5, 1e-4, 1e-4),
     "tf32": Policy(3, 5e-4, 1e-3, 1e-3),
@@ -66,7 +69,7 @@ class FormatRun:
     errors: list[float]
     """e: RMS error over D."""
     margins: dict[str, list[float]]
-    """By policy, w over D: the largest of |error| − r·|oracle|."""
+    """By policy, w over D: the largest of 1.5·|error| − r·|oracle|."""
     mismatches: list[float]
     """Share of differing elements, for integer and boolean outputs."""
     outliers: list[float]
@@ -120,7 +123,7 @@ class Budget:
         return Bound(
             scale=scale,
             budget=min(self.cap, max(rules.floor, rules.factor * error)),
-            absolute=max(rules.fraction * min(scale, 1.0), 1.5 * margin * scale),
+            absolute=max(rules.fraction * min(scale, 1.0), margin * scale),
             relative=rules.relative,
             mismatch=2 * mismatch,
             outliers=max(1e-3, 2 * outliers),

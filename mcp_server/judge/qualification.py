@@ -11,6 +11,7 @@ import torch
 from mcp_server.judge import mutants
 from mcp_server.judge.budget import (
     FORMATS,
+    HEADROOM,
     POLICIES,
     PRECISIONS,
     Bound,
@@ -182,16 +183,20 @@ def _leaf_run(
         return None
     return (
         probe.error_ratio,
-        _margins(mine, want, scale),
+        margins_of(mine, want, scale),
         0.0,
         outlier_share(mine.reshape(-1), want.reshape(-1), scale),
     )
 
 
-def _margins(got: Tensor, want: Tensor, scale: float) -> dict[str, float]:
-    """Return by policy w over D: the largest of |error| − r·|oracle|."""
+def margins_of(got: Tensor, want: Tensor, scale: float) -> dict[str, float]:
+    """Return by policy w over D: the largest of 1.5·|error| − r·|oracle|; both tensors of one shape.
+
+    The error has its headroom before the part for the value's size is taken off: where that part nearly covers the
+    error, what is left says nothing about how far the next draw's largest error reaches.
+    """
     size = want.abs()
-    error = (got.double() - want).abs_().nan_to_num_(0.0, 0.0, 0.0)
+    error = (got.double() - want).abs_().nan_to_num_(0.0, 0.0, 0.0).mul_(HEADROOM)
     if not bool(torch.isfinite(size.sum())):
         size = size.nan_to_num_(0.0, 0.0, 0.0)
     found: dict[str, float] = {}

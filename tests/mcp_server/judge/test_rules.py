@@ -7,15 +7,16 @@ from __future__ import annotations
 import random
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
+from mcp_server.judge import budget as budgets
+from mcp_server.judge import gates
+from mcp_server.judge.budget import Bound, FormatRun
+from mcp_server.judge.compare import compare
+from mcp_server.judge.qualification import margins_of
+from mcp_server.judge.structure import paths_of
 
-from mcp_server.judge import budget as budgets  # noqa: E402  after the skip
-from mcp_server.judge import gates  # noqa: E402
-from mcp_server.judge.budget import Bound, FormatRun  # noqa: E402
-from mcp_server.judge.compare import compare  # noqa: E402
-from mcp_server.judge.structure import paths_of  # noqa: E402
-
+torch.set_num_threads(1)
 BOUND = Bound(scale=1.0, budget=1e-3, absolute=1e-2, relative=1e-2)
 
 
@@ -188,3 +189,32 @@ def test_only_a_process_that_computes_unasked_competes() -> None:
     assert gates.competed(cpu_s=5.9, asked_s=2.1, held_s=6.0, threads=1)
     assert not gates.competed(cpu_s=20.0, asked_s=2.1, held_s=6.0, threads=14)
     assert gates.competed(cpu_s=40.0, asked_s=2.1, held_s=6.0, threads=14)
+
+
+def varied(generator: torch.Generator):
+    """Return inputs as the oracle's varied draws have them."""
+    gain = torch.rand(64, 1, generator=generator) * 1.5 + 0.5
+    offset = torch.randn(64, 1, generator=generator) * 0.29
+    return torch.rand(64, 1024, generator=generator) * gain + offset
+
+
+def mixed(generator: torch.Generator):
+    """Return inputs as a staged set has them after a reveal."""
+    x, other = varied(generator).flatten(), varied(generator).flatten()
+    at = torch.randint(x.numel(), (768,), generator=generator)
+    x[at] = other[at]
+    return x.view(64, 1024)
+
+
+def halved(x: torch.Tensor):
+    """Return a softmax as bfloat16 computes it, and as it is."""
+    return torch.softmax(x.bfloat16(), 1).float(), torch.softmax(x.double(), 1)
+
+
+def test_the_largest_error_of_a_few_runs_leaves_room_for_that_of_the_next() -> None:
+    generator, scale = torch.Generator().manual_seed(1), 3.7e-4
+    measured = max(margins_of(*halved(varied(generator)), scale)["half"] for _ in range(2))
+    runs = {"bf16_cast": FormatRun([0.1], {"half": [measured]}, [0.0], [0.0])}
+    (bound,) = budgets.Budget("half", ["bf16_cast"], 1.0, runs).bounds([scale])
+    for _ in range(200):
+        assert compare("", *halved(mixed(generator)), bound).code is None
