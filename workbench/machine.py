@@ -131,6 +131,14 @@ def languages(found: Machine, on: str) -> tuple[Language, ...]:
     return tuple(language for there, language in ways if there)
 
 
+def lacking(found: Machine, on: str) -> str:
+    """Return what a person should know of kernels that cannot be built for a device here; empty if all can."""
+    wanted = ("c++",) if on == "cpu" else ("c++", "nvcc")
+    rows = [found.row(name) for name in wanted if not found.has(name)]
+    told = [f"{row.found}; {row.remedy}".strip("; ") for row in rows if row.found or row.remedy]
+    return f"some candidates cannot be built here: {'; '.join(told)}." if told else ""
+
+
 def _builds(found: Machine, *, cuda: bool) -> bool:
     return found.has("c++") and (not cuda or found.has("nvcc"))
 

@@ -92,7 +92,7 @@ def start(wish: Wish, settings: Settings, printer: Printer) -> SessionFolder:
     )
     folder = create_session(request)
     kept_models.keep(folder, kept_models.each(choice.models), settings.models)
-    _warn(folder, (*settings.warnings, fence), printer)
+    _warn(folder, (*settings.warnings, fence, machine.lacking(found, device)), printer)
     return folder
 
 

@@ -77,6 +77,15 @@ def test_without_a_compiler_plain_pytorch_is_left() -> None:
     assert names(Machine((Row("torch", "ok", "2.13.0+cpu, CPU only"),)), "cpu") == ["pytorch"]
 
 
+def test_a_missing_compiler_is_told_at_the_start_with_its_remedy() -> None:
+    bare = Machine((Row("c++", "warning", "no C++ compiler", "install g++"),))
+    assert machine.lacking(bare, "cpu") == (
+        "some candidates cannot be built here: no C++ compiler; install g++."
+    )
+    assert machine.lacking(CPU_ONLY, "cpu") == ""
+    assert machine.lacking(TWO_GPUS, "cuda:1") == ""
+
+
 def test_a_machine_without_torch_is_refused_with_the_remedy() -> None:
     found = Machine((Row("interpreter", "missing", "python has no torch", "install torch"),))
     with pytest.raises(CannotGoOn, match="install torch"):
