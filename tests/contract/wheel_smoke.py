@@ -100,7 +100,7 @@ def use(python: Path, base: Path) -> None:
     answer = run([*pike, "mcp"], cwd=empty, env=env, stdin=json.dumps(HANDSHAKE) + "\n")
     assert "serverInfo" in answer, answer
     print("wheel: running the demo (a few minutes)", file=sys.stderr)
-    said = run([*pike, "demo", "--plain"], cwd=empty, env=env, limit_s=600)
+    said = run([*pike, "demo", "--plain"], cwd=empty, env=env, limit_s=1200)
     assert "faster" in said, said
 
 
