@@ -24,7 +24,7 @@ from tests.sessions.searches import Search, search
 if TYPE_CHECKING:
     from sessions.models.port import Request
 
-EXAMPLES = int(os.environ.get("PIKE_EXAMPLES", "100"))
+EXAMPLES = int(os.environ.get("PIKE_PROPERTY_EXAMPLES", "100"))
 RULE = settings(
     max_examples=EXAMPLES,
     deadline=None,
