@@ -1,12 +1,18 @@
 """What becomes of a person's command: applied, or refused and why. Pure functions of the folded facts.
 
-| act | args a viewer sends | args in the fact |
+| act | args a viewer sends | args in the fact besides |
 | --- | --- | --- |
-| guide | text, scope (`session`, `lineage:003`, `candidate:c12`), last (proposals; 0: until cleared) | the same |
-| guide | off, scope | and `steers`: the guides it ends |
-| ban | candidate, subtree, off | and `candidates`: all it falls on |
-| budget | queries, cost_usd, hours; null: no limit | and `limits` |
-| withdraw | steer | the same |
+| guide | text, scope (`session`, `lineage:003`, `candidate:c12`), last (proposals; 0: until cleared) | |
+| guide | off, scope | `steers`: the guides it ends |
+| pin | candidate, off | |
+| ban | candidate, subtree, off | `candidates`: all it falls on |
+| boost | target (`candidate:c12`, `lineage:003`), weight (0 < w ≤ 100; 1 undoes) | |
+| fork | candidate (or `c0`), count, text (may be empty), model (may be empty) | `proposals`: `h1`.. that it opens |
+| submit | source (the text), name (of the file, foreign), parent (candidate, default `c0`), fix | `source_key`, `proposals`; no `source`: the text is kept once, by its key |
+| model | role (`ideas`, `improve`, `fix`, `all`), model | |
+| edit | steer, text | |
+| budget | queries, cost_usd, hours; null: no limit | `limits` |
+| withdraw | steer | |
 """
 
 from __future__ import annotations
