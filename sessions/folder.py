@@ -104,6 +104,18 @@ def create(under: Path, *, name: str = "", stem: str = "") -> SessionFolder:
     return SessionFolder(made)
 
 
+def check_name(under: Path, name: str) -> None:
+    """Refuse what no new session may be called; an empty name is chosen later.
+
+    Raises:
+        NameTaken: the name is in use, or is no name.
+    """
+    if name and not NAME.match(name):
+        raise NameTaken(f"'{name}' is no session name: letters, digits, dots, dashes, at most 64")
+    if name and (under / name).exists():
+        raise NameTaken(_taken(name))
+
+
 def find(under: Path, prefix: str) -> SessionFolder:
     """Return the session of that name, or the only one that begins with it.
 
@@ -154,15 +166,16 @@ def unusable(path: Path, error: OSError) -> str:
 
 
 def _named(under: Path, name: str) -> Path:
-    if not NAME.match(name):
-        raise NameTaken(f"'{name}' is no session name: letters, digits, dots, dashes, at most 64")
+    check_name(under, name)
     try:
         (under / name).mkdir()
     except FileExistsError as error:
-        raise NameTaken(
-            f"a session '{name}' exists; choose another --name, or: pike attach {name}"
-        ) from error
+        raise NameTaken(_taken(name)) from error
     return under / name
+
+
+def _taken(name: str) -> str:
+    return f"a session '{name}' exists; choose another --name, or: pike attach {name}"
 
 
 def _numbered(under: Path, stem: str) -> Path:

@@ -15,7 +15,7 @@ from workbench.errors import CannotGoOn, WrongUsage
 from workbench.kept_models import each
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from sessions.models.port import LanguageModel
     from workbench.config import Settings
@@ -36,13 +36,20 @@ def catalog(tables: Mapping[str, Mapping[str, object]]) -> Catalog:
     return Catalog(tables, os.environ, _journal_of)
 
 
-def choose(settings: Settings) -> Choice:
+FIELDS = {"improve": "model", "ideas": "ideas_model", "fix": "fix_model"}
+"""The setting that names the model of each role."""
+
+
+def choose(settings: Settings, at: Callable[[str], None] = lambda _: None) -> Choice:
     """Return the models that the settings name, each of which can be asked.
+
+    `at`: told the setting that is looked at.
 
     Raises:
         WrongUsage: none is set, or a name is unknown.
         CannotGoOn: a key is missing, or a dollar limit holds for a model of unknown price.
     """
+    at("model")
     known = catalog(settings.models)
     model = settings.text("model")
     names = {
@@ -54,7 +61,11 @@ def choose(settings: Settings) -> Choice:
     }
     if not model:
         raise WrongUsage(known.none_given())
-    resolved = {name: resolve(known, name) for name in each(names)}
+    resolved: dict[str, LanguageModel] = {}
+    for role, field in FIELDS.items():
+        at(field)
+        resolved |= {name: resolve(known, name) for name in each({role: names[role]})}
+    at("cost")
     _check_prices(resolved, settings)
     return Choice(names, {name: found.label for name, found in resolved.items()})
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sessions import folder as folders
 from sessions import prompts
 from sessions.journal import Reader
 from sessions.start import NewSession, create_session
@@ -19,11 +20,11 @@ from workbench.notify import usable
 from workbench.version import version
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from sessions.folder import SessionFolder
     from strategies.protocol import Strategy
-    from workbench.config import Settings
+    from workbench.config import Settings, Value
     from workbench.printing import Printer
 
 INSTRUCTIONS_LIMIT = 20_000
@@ -47,25 +48,55 @@ class Wish:
     """A file."""
 
 
-def start(wish: Wish, settings: Settings, printer: Printer) -> SessionFolder:
-    """Check everything and write the session; its engine is not started.
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A session that can start: every check is made, nothing is written."""
+
+    request: NewSession
+    machine: machine.Machine
+    """What the evaluator found here."""
+    warnings: tuple[str, ...]
+    """What a person should know before it starts."""
+    tables: Mapping[str, Mapping[str, Value]]
+    """`[models.NAME]` of the settings."""
+
+
+def plan(wish: Wish, settings: Settings, at: Callable[[str], None] = lambda _: None) -> Plan:
+    """Check everything that a session needs; blocking, since the evaluator is asked.
+
+    `at`: told the flag that is looked at, so that a form knows which field a refusal is about; empty for none.
 
     Raises:
-        WorkbenchError: something stands in the way; nothing was written.
+        WorkbenchError, StrategyError, SessionError: something stands in the way.
     """
+    at("")
     _need_git()
+    at("notify")
     _need_notify(settings)
+    at("name")
+    folders.check_name(folders.sessions_root(), wish.name)
+    at("task")
     task = task_files.find(wish.task)
+    at("strategy")
+    registry.says(settings.text("strategy"))
+    at("set")
     strategy = _strategy(wish, settings)
-    choice = model_choice.choose(settings)
+    choice = model_choice.choose(settings, at)
+    at("from")
     origin, origin_source = _origin(wish.origin)
+    at("instructions")
     instructions = _instructions(wish.instructions)
+    at("python")
     python = _python(settings)
     found = machine.look(python)
     machine.check(found)
+    at("sandbox")
     fence = machine.check_sandbox(found, settings.text("sandbox"))
+    at("device")
     device = machine.device(found, settings.text("device"))
+    at("task")
     _check_task(task, device, choice)
+    at("")
     request = NewSession(
         task=task.id,
         source=task.source,
@@ -90,9 +121,32 @@ def start(wish: Wish, settings: Settings, printer: Printer) -> SessionFolder:
         origin_source=origin_source,
         labels=choice.labels,
     )
+    told = (*settings.warnings, fence, machine.lacking(found, device), _storage_warning())
+    return Plan(request, found, tuple(word for word in told if word), settings.models)
+
+
+def create(planned: Plan) -> SessionFolder:
+    """Write the session of a plan; its engine is not started.
+
+    Raises:
+        SessionError: the folder cannot be made, or its name was taken meanwhile.
+    """
+    request = planned.request
     folder = create_session(request)
-    kept_models.keep(folder, kept_models.each(choice.models), settings.models)
-    _warn(folder, (*settings.warnings, fence, machine.lacking(found, device)), printer)
+    kept_models.keep(folder, kept_models.each(request.models), planned.tables)
+    return folder
+
+
+def start(wish: Wish, settings: Settings, printer: Printer) -> SessionFolder:
+    """Check everything and write the session; its engine is not started.
+
+    Raises:
+        WorkbenchError: something stands in the way; nothing was written.
+    """
+    planned = plan(wish, settings)
+    folder = create(planned)
+    for warning in planned.warnings:
+        printer.talk(f"pike: {warning}")
     return folder
 
 
@@ -202,7 +256,7 @@ def _origin(named: str) -> tuple[str, str]:
         return f"{folder.name}:{attempt.id}", reader.text(attempt.source_key)
 
 
-def _warn(folder: SessionFolder, warnings: Sequence[str], printer: Printer) -> None:
-    for warning in (*warnings, storage_of(folder.path).warning):
-        if warning:
-            printer.talk(f"pike: {warning}")
+def _storage_warning() -> str:
+    home = folders.sessions_root()
+    there = next((p for p in (home, *home.parents) if p.exists()), Path("/"))
+    return storage_of(there).warning
