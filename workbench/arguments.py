@@ -133,6 +133,8 @@ def _run(p: argparse.ArgumentParser) -> None:
     _evaluator(p.add_argument_group("evaluator"))  # pyright: ignore[reportArgumentType] -- has add_argument
     p.add_argument("--name", metavar="NAME", help="the session's name")
     p.add_argument("--notify", metavar="CMD", help="run when it finishes or needs you")
+    p.add_argument("--dry-run", action="store_true",
+                   help="print checks and what it will probably cost; start nothing")  # fmt: skip
     p.add_argument("--detach", action="store_true", help="start it and return at once")
     _view(p)
 

@@ -26,6 +26,11 @@ def examine(settings: Settings) -> list[Row]:
     return [*_evaluator(settings), _git(), _keys(settings), _state_folder(), _disk()]
 
 
+def examine_here() -> list[Row]:
+    """Look at git, the state folder and its disk: what no model and no evaluator is asked about."""
+    return [_git(), _state_folder(), _disk()]
+
+
 def _evaluator(settings: Settings) -> list[Row]:
     try:
         rows = machine.look(settings.text("python")).rows

@@ -1,27 +1,29 @@
-"""`pike run`: starts a session on a task and shows it."""
+"""`pike run`: starts a session on a task and shows it; with --dry-run, says what it would start."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from workbench import config, starting
+from sessions import folder as folders
+from sessions.summary import rows
+from workbench import checks, expected, run_line, starting
+from workbench.errors import DONE, FAILED
+from workbench.kept_models import each
 from workbench.watching import Way, begin
 
 if TYPE_CHECKING:
     import argparse
 
+    from sessions.start import NewSession
+    from workbench.config import Settings, Value
     from workbench.printing import Printer
-
-FLAGS = (
-    "strategy", "model", "fix_model", "ideas_model", "queries", "cost", "time", "device", "sandbox", "precision",
-    "tolerance", "python", "notify",
-)  # fmt: skip
-"""Flags that are settings too."""
 
 
 def run(typed: argparse.Namespace, printer: Printer) -> int:
     """Start the session; 0 when it finished, 1 when it paused by itself or nothing is correct."""
-    settings = config.load({name: getattr(typed, name) for name in FLAGS})
+    flags: dict[str, Value] = {name: getattr(typed, name) for name in run_line.FLAGS}
+    settings = run_line.settings(flags)
     wish = starting.Wish(
         task=typed.task,
         name=typed.name or "",
@@ -30,6 +32,69 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
         origin=typed.origin or "",
         instructions=typed.instructions or "",
     )
+    if typed.dry_run:
+        same = run_line.line(wish, flags)
+        return _only_tell(starting.plan(wish, settings), settings, same, printer, typed)
     folder = starting.start(wish, settings, printer)
     printer.talk(f"session {folder.name}: {folder.path}")
     return begin(folder, Way.of(typed), printer)
+
+
+def _only_tell(
+    planned: starting.Plan,
+    settings: Settings,
+    same: str,
+    printer: Printer,
+    typed: argparse.Namespace,
+) -> int:
+    """Print checks and estimate; 1 if something needed is missing."""
+    request = planned.request
+    earlier = rows(folders.sessions_root())
+    looked = checks.checks(planned.machine, settings, earlier)
+    found, told = expected.expected(expected.ahead(request), earlier)
+    ready = all(row.state != "missing" for row in looked)
+    if typed.json:
+        printer.pretty(
+            {
+                "ready": ready,
+                "session": _about(request),
+                "checks": [asdict(row) for row in looked],
+                "warnings": planned.warnings,
+                "estimate": {**asdict(found), "told": told},
+                "command": same,
+            }
+        )
+        return DONE if ready else FAILED
+    for name, value in _about(request).items():
+        printer.data(f"{name:<10} {_said(value)}")
+    printer.data(f"expected   {told}")
+    heads = ("check", "state", "found", "what to do")
+    printer.table(heads, [(r.name, r.state, r.found, r.remedy) for r in looked])
+    printer.talk(f"Nothing was started. To start it: {same}")
+    return DONE if ready else FAILED
+
+
+def _about(request: NewSession) -> dict[str, object]:
+    names = each(request.models)
+    return {
+        "task": request.task,
+        "strategy": request.strategy,
+        "settings": request.settings,
+        "models": [request.labels.get(name, name) for name in names],
+        "limits": request.limits,
+        "device": request.device,
+        "precision": request.precision,
+        "sandbox": request.sandbox,
+    }
+
+
+def _said(value: object) -> str:
+    match value:
+        case dict():
+            return ", ".join(f"{key} {_said(one)}" for key, one in value.items())  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] - JSON of ours
+        case list():
+            return ", ".join(map(str, value))  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] - JSON of ours
+        case None:
+            return "none"
+        case _:
+            return str(value)

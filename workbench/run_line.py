@@ -1,0 +1,42 @@
+"""A session to start as a `pike run` line, and the settings that such a line leaves."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from workbench import config
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from workbench.config import Settings, Value
+    from workbench.starting import Wish
+
+FLAGS = (
+    "strategy", "model", "fix_model", "ideas_model", "queries", "cost", "time", "device", "sandbox", "precision",
+    "tolerance", "python", "notify",
+)  # fmt: skip
+"""Flags of `pike run` that are settings too."""
+
+
+def settings(typed: Mapping[str, Value]) -> Settings:
+    """Return every setting, with what was typed over files and environment; None was not typed.
+
+    Raises:
+        WrongUsage: a value of the wrong kind; the message names its flag.
+    """
+    return config.load({name: typed.get(name) for name in FLAGS})
+
+
+def line(wish: Wish, typed: Mapping[str, Value]) -> str:
+    """Return the command line that starts the same session."""
+    words = ["pike", "run", wish.task]
+    for name in FLAGS:
+        if typed.get(name) is not None:
+            words += [f"--{name.replace('_', '-')}", str(typed[name])]
+    words += [word for pair in wish.assign for word in ("--set", pair)]
+    seed = None if wish.seed is None else str(wish.seed)
+    more = {"seed": seed, "name": wish.name, "from": wish.origin, "instructions": wish.instructions}
+    words += [word for name, value in more.items() if value for word in (f"--{name}", value)]
+    return " ".join(shlex.quote(word) for word in words)
