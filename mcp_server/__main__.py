@@ -45,11 +45,12 @@ def parser() -> argparse.ArgumentParser:
     tasks = commands.add_parser("tasks", help="the tasks")
     tasks.add_argument("--add", metavar="FILE", help="keep a file as local/STEM-SHA8")
     doctor = commands.add_parser("doctor", help="what this machine has")
+    facts = commands.add_parser("facts", help="what a device can do at most, measured once")
     selftest = commands.add_parser("selftest", help="known cheats and honest oddities, run here")
     selftest.add_argument("ids", nargs="*", help="only these cases")
-    for command in (serve, evaluate, doctor, selftest):
+    for command in (serve, evaluate, doctor, facts, selftest):
         _placing(command)
-    for command in (evaluate, tasks, doctor, selftest):
+    for command in (evaluate, tasks, doctor, facts, selftest):
         command.add_argument("--json", action="store_true", help="JSON on stdout")
     return top
 
@@ -89,6 +90,10 @@ def run(arguments: argparse.Namespace) -> int:
             from mcp_server import doctor
 
             return doctor.main(setting(arguments), as_json=arguments.json)
+        case "facts":
+            from mcp_server import facts_command
+
+            return facts_command.main(setting(arguments), as_json=arguments.json)
         case "evaluate":
             from mcp_server import evaluate_command
 

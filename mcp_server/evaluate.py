@@ -88,6 +88,8 @@ class Conversation:
     limits: StageLimits
     qualified: Message | None = None
     """What the judge measured of the task, if it did."""
+    measured: Message | None = None
+    """What the judge measured of the device, if it did."""
     endings: list[Ending] = field(default_factory=list["Ending"])
     """Of the candidate's workers, in order."""
     build_reused: bool = False
@@ -156,6 +158,9 @@ class Conversation:
             case "qualified":
                 kept: object = message.get("qualification")
                 self.qualified = cast("Message", kept) if isinstance(kept, dict) else None
+            case "measured":
+                facts: object = message.get("facts")
+                self.measured = cast("Message", facts) if isinstance(facts, dict) else None
             case op:
                 raise ChannelClosed(f"it said {op!r}, which is not in the protocol")
 

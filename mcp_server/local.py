@@ -16,23 +16,26 @@ from typing import TYPE_CHECKING
 import anyio
 import anyio.to_thread
 
-from mcp_server import intake, interpreter, machine, probes, qualify, verdicts
+from mcp_server import facts, intake, interpreter, machine, probes, qualify, verdicts
 from mcp_server.build import Builds
 from mcp_server.clean import Cleaner
 from mcp_server.errors import SandboxUnavailable, WorkerLost
 from mcp_server.evaluate import Conversation, StageLimits
-from mcp_server.executor import Outcome, Place
+from mcp_server.executor import Outcome, Place, Work
+from mcp_server.facts import KnownFacts
 from mcp_server.folders import Workspace
 from mcp_server.pool import Pool, Programs
 from mcp_server.qualify import Key, Qualifications
 from mcp_server.sandbox import Limits
+from mcp_server.tasks import Task
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from anyio.abc import TaskGroup
 
-    from mcp_server.executor import Report, Work
+    from mcp_server.executor import Report
+    from mcp_server.facts import DeviceKey
     from mcp_server.intake import Intake
     from mcp_server.interpreter import Interpreter
     from mcp_server.link import Message
@@ -41,6 +44,9 @@ if TYPE_CHECKING:
     from mcp_server.sandbox import Wanted
 
 log = logging.getLogger(__name__)
+
+NO_TASK = Task("", "", "", Path())
+"""Of a conversation about the device alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +134,42 @@ class LocalExecutor:
         """End every process."""
         self.group.cancel_scope.cancel()
 
+    @property
+    def facts(self) -> KnownFacts:
+        """What was measured of the devices."""
+        return KnownFacts(self.setting.home)
+
+    async def known(self, device: str) -> tuple[Device, Message | None]:
+        """Return a device and its kept facts, None where nobody measured it yet; nothing is started."""
+        found = await self.check_device(device)
+        return found, self.facts.get(facts.key_of(found, await self._interpreter()))
+
+    async def measure(self, device: str, report: Report) -> tuple[Device, Message]:
+        """Return a device and what it can do at most, measuring it if nobody did.
+
+        Raises:
+            EvaluatorError: no such device, interpreter or sandbox; the judge was lost.
+        """
+        found, kept = await self.known(device)
+        if kept is not None:
+            return found, kept
+        room = await self._room(device)
+        async with room.free:
+            judge = await room.pool.take_judge()
+            try:
+                assert self._builds is not None
+                work = Work("facts", NO_TASK, "")
+                limits = self.setting.stage_limits
+                talk = Conversation(room.pool, judge, self._builds, work, report, limits)
+                await talk.hold({"op": "evaluate", "id": work.id, "task_path": "", **_place(room)})
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await room.pool.return_judge(judge)
+        if talk.measured is None:
+            raise WorkerLost(f"{found.name} could not be measured: run `pike doctor`.")
+        self.facts.put(self._device_key(room), talk.measured)
+        return found, talk.measured
+
     def forget(self, key: str) -> None:
         """Remove what a candidate built."""
         if self._builds is not None:
@@ -158,6 +200,8 @@ class LocalExecutor:
         said = await talk.hold(self._request(room, judge, work, self.qualifications.get(key)))
         if talk.qualified is not None:
             self.qualifications.put(key, talk.qualified)
+        if talk.measured is not None:
+            self.facts.put(self._device_key(room), talk.measured)
         return verdicts.decided(talk, said, read, room.cleaner)
 
     def _request(
@@ -173,7 +217,7 @@ class LocalExecutor:
             "task_id": work.task.id,
             "task_path": str(Path(room.pool.sandbox.scratch_seen(judge.child.scratch), path)),
             "source": work.source,
-            "device": "cuda:0" if room.pool.sandbox.device.is_gpu else "cpu",
+            **_place(room),
             "precision": work.precision,
             "tolerance": work.tolerance,
             "beat": work.beat,
@@ -182,7 +226,12 @@ class LocalExecutor:
             "qualification": qualification,
             "deadlines": self.setting.stage_limits.deadlines(work.mode),
             "agent_task": work.task.by_agent,
+            "facts": self.facts.get(self._device_key(room)),
         }
+
+    @staticmethod
+    def _device_key(room: _Room) -> DeviceKey:
+        return facts.key_of(room.pool.sandbox.device, room.pool.sandbox.interpreter)
 
     def _key(self, room: _Room, judge: Judge, work: Work) -> Key:
         hello = judge.hello
@@ -221,6 +270,11 @@ class LocalExecutor:
         )
         self.group.start_soon(pool.keep_filled)
         return _Room(pool, anyio.Semaphore(parallel(device)), Cleaner(sandbox))
+
+
+def _place(room: _Room) -> Message:
+    """Return the device as the judge sees it: one GPU is visible."""
+    return {"device": "cuda:0" if room.pool.sandbox.device.is_gpu else "cpu"}
 
 
 def parallel(device: Device) -> int:

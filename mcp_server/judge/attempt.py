@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from mcp_server.judge import gates, hardware, timing
+from mcp_server.judge import floor, gates, hardware, timing
 from mcp_server.judge.baselines import tf32_of
 from mcp_server.judge.budget import class_of
 from mcp_server.judge.faults import Fault, WorkerEnded, rejected
@@ -166,7 +166,8 @@ class Attempt:
         self._refuse_impossible(timed)
         self.findings.evidence.setdefault("timings", []).append(_raw(timed, eager, lane))
         verdict = timing.fields(timed, eager, lane, self.found, self.precision_class)
-        verdict |= timing.roofline(self.state, verdict, self.request.place)
+        least = floor.floor_of(self.held.cost, self.keeper.facts, self.precision_class)
+        verdict |= floor.fields(least, verdict["runtime_ms"], launch_bound=verdict["launch_bound"])
         self.findings.verdict |= verdict
         if verdict["roofline_ratio"] > 1.1 and self.request.place != "cpu":
             self.findings.flag("below_roofline")
@@ -206,7 +207,9 @@ class Attempt:
 
     def _refuse_impossible(self, timed: Paired) -> None:
         size = sum(x.numel() * x.element_size() for x in self.state.like.leaves)
-        if median(timed.b_s) < size / hardware.write_limit(self.request.place):
+        if median(timed.b_s) < size / hardware.write_limit(
+            self.request.place, self.keeper.facts.bandwidth
+        ):
             cause = "The time is shorter than writing the answer takes."
             raise rejected("faster_than_hardware", cause)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -197,7 +198,7 @@ def _slowness(
 def _row(variant: Variant, timed: Paired, lane: Lane, eager_ms: float) -> Baseline:
     """Return the baseline in units of the eager time: paired, so that drift cancels."""
     ratio = timed.estimate
-    time_ms = eager_ms / _exp(ratio.mean)
+    time_ms = eager_ms / math.exp(ratio.mean)
     mean_ms = _mean(lane.latencies_s) * 1e3 or time_ms
     return Baseline(
         variant.name,
@@ -208,10 +209,6 @@ def _row(variant: Variant, timed: Paired, lane: Lane, eager_ms: float) -> Baseli
         ratio.error,
         len(timed.rounds),
     )
-
-
-def _exp(value: float) -> float:
-    return 2.718281828459045**value
 
 
 def _mean(values: list[float]) -> float:

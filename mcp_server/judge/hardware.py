@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import torch
@@ -14,25 +12,9 @@ MARGIN = {"cpu": 20.0, "cuda": 2.0}
 """A cache may take bytes this many times faster than memory does."""
 
 
-@functools.lru_cache(maxsize=4)
-def copy_bandwidth(device: str) -> float:
-    """Return bytes per second read and written by a plain copy."""
-    size = 64 * 1024**2 if device == "cpu" else 512 * 1024**2
-    source = torch.ones(size, dtype=torch.uint8, device=device)
-    target = torch.empty_like(source)
-    took: list[float] = []
-    for _ in range(5):
-        began = perf_counter()
-        target.copy_(source)
-        if device != "cpu":
-            torch.cuda.synchronize(device)
-        took.append(perf_counter() - began)
-    return 2 * size / min(took)
-
-
-def write_limit(device: str) -> float:
-    """Return bytes per second that nothing writes faster."""
-    return copy_bandwidth(device) * MARGIN[device.split(":")[0]]
+def write_limit(device: str, bandwidth: float) -> float:
+    """Return bytes per second that nothing writes faster, from the measured bandwidth."""
+    return bandwidth * MARGIN[device.split(":")[0]]
 
 
 def describe(device: str) -> dict[str, Any]:

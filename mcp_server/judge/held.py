@@ -6,8 +6,9 @@ import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mcp_server.judge import baselines
+from mcp_server.judge import baselines, facts
 from mcp_server.judge.faults import Fault, lost
+from mcp_server.judge.floor import Cost, cost_of
 from mcp_server.judge.qualification import Qualification, from_json, qualify
 from mcp_server.judge.station import Station
 from mcp_server.judge.worker_link import Worker
@@ -48,6 +49,14 @@ class Held:
     noisy_budget: Budget | None = None
     resident: Resident | None = None
     attempts: int = 0
+    _cost: Cost | None = None
+
+    @property
+    def cost(self) -> Cost:
+        """What the task asks of the device; counted once."""
+        if self._cost is None:
+            self._cost = cost_of(self.state)
+        return self._cost
 
 
 class Keeper:
@@ -56,6 +65,24 @@ class Keeper:
     def __init__(self, server: Server, device: str) -> None:
         self.server = server
         self.device = device
+        self._facts: facts.Facts | None = None
+
+    def learn(self, request: Request) -> facts.Facts:
+        """Return what the device can do at most: as the request tells it, else measured now, and told."""
+        if self._facts is None:
+            self._facts = facts.from_json(request.facts)
+        if self._facts is None:
+            with self.server.lease():
+                self.server.stage("qualify", "measuring the device")
+                self._facts = facts.measure(self.device)
+            self.server.send("measured", id=request.id, facts=self._facts.to_json())
+        return self._facts
+
+    @property
+    def facts(self) -> facts.Facts:
+        """What `learn` found."""
+        assert self._facts is not None
+        return self._facts
 
     def spare(self, held: Held) -> GivenWorker:
         """Return a worker for the original, which may still be starting."""

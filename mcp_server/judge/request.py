@@ -37,6 +37,8 @@ class Request:
     qualification: dict[str, Any] | None
     deadlines: dict[str, float]
     agent_task: bool
+    facts: dict[str, Any] | None = None
+    """What is known of the device, if anything."""
 
     @property
     def place(self) -> str:
@@ -80,4 +82,5 @@ def read(message: dict[str, Any]) -> Request:
         qualification=message.get("qualification"),
         deadlines=dict(message.get("deadlines") or {}),
         agent_task=bool(message.get("agent_task")),
+        facts=message.get("facts"),
     )

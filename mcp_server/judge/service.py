@@ -30,6 +30,8 @@ from mcp_server.worker.program import set_tf32
 if TYPE_CHECKING:
     import socket
 
+    from mcp_server.judge.facts import Facts
+
 log = logging.getLogger(__name__)
 
 TASKS_HELD = 2
@@ -100,6 +102,9 @@ class Judge:
             if request.place != "cpu" and not torch.cuda.is_available():
                 raise Fault("infra_error", "gpu_unhealthy", "There is no CUDA device here.")
             keeper = self.keepers.setdefault(request.place, Keeper(self.server, request.place))
+            known = keeper.learn(request)
+            if not request.task_path:
+                return _facts(known)
             held = self._held(request, keeper)
             if not request.source:
                 return self._qualify(request, keeper, held)
@@ -166,6 +171,13 @@ class Judge:
             "tolerance": request.tolerance,
             "mode": request.mode,
         }
+
+
+def _facts(known: Facts) -> Findings:
+    findings = Findings()
+    findings.verdict |= {"status": "ok", "stage": "qualify"}
+    findings.evidence["facts"] = known.to_json()
+    return findings
 
 
 @functools.lru_cache(maxsize=1)

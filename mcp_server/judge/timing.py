@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from mcp_server.judge import gates, hardware
+from mcp_server.judge import gates
 from mcp_server.judge.baselines import strongest
 from mcp_server.judge.clock import ALL_FETCHED_BYTES, Lane, Paired, block_calls, paired, rules_for
 from mcp_server.judge.faults import Fault, rejected, unstable
@@ -26,7 +26,6 @@ from mcp_server.judge.statistics import (
 if TYPE_CHECKING:
     from mcp_server.judge.budget import Bound
     from mcp_server.judge.qualification import Qualification
-    from mcp_server.judge.state import TaskState
     from mcp_server.judge.station import Station
 
 SAMPLES = 12
@@ -216,17 +215,6 @@ def baseline_fields(found: Qualification) -> dict[str, Any]:
         "baseline_times_ms": [row.time_ms for row in found.baselines],
         "noise_floor_ratio": found.noise_floor,
     }
-
-
-def roofline(state: TaskState, verdict: dict[str, Any], device: str) -> dict[str, Any]:
-    """Return the time that moving every byte once takes, and how near the candidate is to it."""
-    leaves = (*state.like.leaves, *state.reference.weights.values())
-    first = state.entries.kept[0].draw
-    size = first.bytes + sum(x.numel() * x.element_size() for x in leaves)
-    floor_ms = size / hardware.copy_bandwidth(device) * 1e3
-    ratio = floor_ms / verdict["runtime_ms"]
-    bound = "launch" if verdict["launch_bound"] else "memory" if ratio > 0.5 else "unknown"
-    return {"floor_ms": floor_ms, "roofline_ratio": ratio, "bound": bound}
 
 
 def _paper(eager: Lane, candidate: Lane) -> float | None:
