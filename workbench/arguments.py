@@ -145,6 +145,16 @@ def _show(p: argparse.ArgumentParser) -> None:
     _json(p)
 
 
+def _compare(p: argparse.ArgumentParser) -> None:
+    _session(p)
+    p.add_argument("others", metavar="CANDIDATE|SESSION", nargs="+",
+                   help="c12 c138: attempts of S; or other sessions on the same task")  # fmt: skip
+    p.add_argument("--again", action="store_true",
+                   help="time the attempts again, back to back; enters no journal")  # fmt: skip
+    p.add_argument("--diff", action="store_true", help="print the patch from the first to the last")
+    _json(p)
+
+
 def _tail(p: argparse.ArgumentParser) -> None:
     _session(p)
     p.add_argument("--follow", "-f", action="store_true", help="go on until the search ends")
@@ -245,6 +255,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("run", "start a session on a task", _run),
     Command("sessions", "list the sessions", _json),
     Command("show", "show a session or one attempt", _show),
+    Command("compare", "attempts of a session, or sessions on one task, side by side", _compare),
     Command("tail", "print what happened, a line per event", _tail),
     Command("attach", "open the live screen of a session", _session),
     Command("pause", "start nothing new; what is in flight finishes", _now, "control"),
