@@ -132,8 +132,8 @@ class SpeedupChart(PlotextPlot):
         plt.ylim(low - pad * 2, high + pad)
         end = max([x for x, _ in shown.best] + list(shown.failures) + [1.0])
         plt.xlim(0, end)
-        plt.xticks(*_steps(end))
-        plt.yticks(*_ticks(low, high))
+        plt.xticks(*steps(end))
+        plt.yticks(*ticks(low, high))
         dim, accent, bad = (self._colour(name) for name in ("pike-dim", "pike-best", "pike-worse"))
         if shown.failures:
             plt.scatter(
@@ -153,7 +153,7 @@ def _columns(points: Points) -> tuple[list[float], list[float]]:
     return [x for x, _ in points], [y for _, y in points]
 
 
-def _steps(end: float) -> tuple[list[float], list[str]]:
+def steps(end: float) -> tuple[list[float], list[str]]:
     """Return about four round marks from nothing to the end."""
     unit = 10.0 ** math.floor(math.log10(end / 4))
     step = next((unit * n for n in (1, 2, 5) if unit * n * 5 >= end), unit * 10)
@@ -161,7 +161,8 @@ def _steps(end: float) -> tuple[list[float], list[str]]:
     return marks, [f"{mark:g}" for mark in marks]
 
 
-def _ticks(low: float, high: float) -> tuple[list[float], list[str]]:
+def ticks(low: float, high: float) -> tuple[list[float], list[str]]:
+    """Return marks at one, at the lowest and at the highest speedup, where they do not touch."""
     marks = sorted({round(low, 2), 1.0, round(high, 2)})
     apart = [m for i, m in enumerate(marks) if i == 0 or m - marks[i - 1] > (high - low) * 0.12]
     return apart, [f"{mark:.2f}" for mark in apart]
