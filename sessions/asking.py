@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sessions import budget
 from sessions import facts as f
-from sessions.budget import Room
+from sessions.budget import UNPAID, Room
 from sessions.ids import query_id
 from sessions.journal import NewReply, key_of
 from sessions.models.port import (
@@ -21,16 +21,16 @@ from sessions.models.port import (
 )
 from sessions.recorder import Entry
 from sessions.samples import prompt_hash
-from sessions.steering import guides_for
+from sessions.steering import model_of, shaping, words_of
 from sessions.steps import Reserve, attempts_of, below_ban, history, next_step, opening
 from strategies import fixing
 from strategies.prompting import build
 from strategies.protocol import Context, PromptRole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from sessions.model import QueryRecord, State, SteerRecord, TrajectoryRecord
+    from sessions.model import QueryRecord, State, TrajectoryRecord
     from sessions.models.port import LanguageModel, Reply
     from sessions.parts import Parts
     from strategies.protocol import Prompt
@@ -56,7 +56,8 @@ class Draft:
     reserve: Reserve
     prompt: Prompt
     model: str
-    steers: tuple[str, ...]
+    said: dict[str, str]
+    """The steers that shape it, by id, with their words."""
     estimate_usd: float | None
     agent: str
 
@@ -201,13 +202,14 @@ class Asking:
         """Return whether the draft may become a query now; the state may have moved on since it was written."""
         record = draft.record
         stale = next_step(state, record, self._parts.rules) != draft.reserve
-        stale = stale or tuple(g.id for g in guides_for(state, record)) != draft.steers
-        if stale or below_ban(state, record) or not self._parts.gate.is_open:
+        stale = stale or _said(state, record, draft.reserve) != draft.said
+        stale = stale or model_of(state, record, draft.reserve.model) != draft.model
+        if stale or record.closed or below_ban(state, record) or not self._parts.gate.is_open:
             return Room.WAIT
         return budget.room(
             state,
             self._parts.clock.now(),
-            reserved=not record.queries,
+            reserved=not record.queries and record.proposal.role not in UNPAID,
             estimate_usd=draft.estimate_usd,
         )
 
@@ -228,20 +230,20 @@ class Asking:
             prompt_key=key,
             sample=sample,
             reserved_usd=draft.estimate_usd,
-            steers=list(draft.steers),
+            steers=list(draft.said),
         )
         return Entry((sent,), texts=(text,))
 
     async def _draft(self, record: TrajectoryRecord, reserve: Reserve, place: int) -> Draft:
-        guides = guides_for(self._parts.state, record)
-        prompt = await self._prompt(record, reserve, guides)
-        model = self._parts.opened.models.get(reserve.model, reserve.model)
+        state = self._parts.state
+        said, model = _said(state, record, reserve), model_of(state, record, reserve.model)
+        prompt = await self._prompt(record, reserve, said.values())
         return Draft(
             record=record,
             reserve=reserve,
             prompt=prompt,
             model=model,
-            steers=tuple(guide.id for guide in guides),
+            said=said,
             estimate_usd=self._parts.models[model].estimate_usd(prompt, MAX_TOKENS),
             agent=f"{prompt.agent.value}-{place}",
         )
@@ -249,7 +251,7 @@ class Asking:
     async def _rebuilt(self, record: TrajectoryRecord, query: QueryRecord) -> Prompt:
         """Return the prompt of a query that an earlier engine sent."""
         state = self._parts.state
-        steers = [state.steers[s] for s in query.steers]
+        said = [words_of(state.steers[s], query.seq) for s in query.steers]
         steps, role = history(state, record), PromptRole(query.role)
         last = steps[-1] if steps else None
         fault = last.fault if isinstance(last, fixing.Unusable) else ""
@@ -257,12 +259,12 @@ class Asking:
         if role is PromptRole.AGAIN:
             again_of = fixing.asked(steps, opening(record.proposal.role))
         reserve = Reserve(query.step, role, query.model, fault, again_of)
-        return await self._prompt(record, reserve, steers)
+        return await self._prompt(record, reserve, said)
 
     async def _prompt(
-        self, record: TrajectoryRecord, reserve: Reserve, guides: Sequence[SteerRecord]
+        self, record: TrajectoryRecord, reserve: Reserve, said: Iterable[str]
     ) -> Prompt:
-        context = await self._context(record, reserve, [str(g.args["text"]) for g in guides])
+        context = await self._context(record, reserve, [words for words in said if words])
         prompt = build(reserve.role, context, self._parts.templates)
         return replace(prompt, text=self._parts.redactor.text(prompt.text))
 
@@ -291,6 +293,10 @@ class Asking:
             reply_fault=reserve.fault,
             again_of=reserve.again_of,
         )
+
+
+def _said(state: State, record: TrajectoryRecord, reserve: Reserve) -> dict[str, str]:
+    return {s.id: words_of(s) for s in shaping(state, record, reserve.model)}
 
 
 def _target(record: TrajectoryRecord) -> str:

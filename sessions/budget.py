@@ -12,9 +12,13 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from strategies.protocol import Role
+
 if TYPE_CHECKING:
     from sessions.model import State
 
+UNPAID = frozenset({Role.SUBMIT, Role.PLAIN})
+"""Roles whose proposals need no query."""
 GRACE_S = 15 * 60
 """For calls in flight when the hours are over."""
 UNLIMITED = 1_000_000_000
@@ -30,6 +34,11 @@ class Room(StrEnum):
     QUERIES = "queries"
     COST = "cost"
     HOURS = "hours"
+
+
+def shuts_out(out_of: str, role: Role) -> bool:
+    """Return whether a budget that is used up keeps a proposal from beginning: one without a query costs only time."""
+    return out_of == Room.HOURS or (bool(out_of) and role not in UNPAID)
 
 
 def queries_left(state: State) -> int:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from sessions import answers, opening, proposing
 from sessions import facts as f
 from sessions.recorder import Entry
 from sessions.states import SessionState
-from sessions.steering import steered
 from sessions.storage import ROOM_BYTES, put_ballast, storage_of
 
 if TYPE_CHECKING:
@@ -104,19 +104,20 @@ async def _stop(engine: Engine, command: Command) -> None:
 
 
 async def _steer(engine: Engine, command: Command) -> None:
-    now = engine.parts.clock.now()
-    applied = False
+    parts, applied = engine.parts, False
+    command = replace(command, args=parts.redactor.data(command.args))
+    outside = await opening.outside(parts, command, engine.seats)
 
     def decide(state: State) -> Entry:
         nonlocal applied
-        unpriced = state.spending.unpriced > 0 or any(
-            query.reserved_usd is None for query in state.queries.values()
-        )
-        fact = steered(state, command, now, unpriced=unpriced)
+        found = answers.answer(state, command, parts.clock.now(), outside)
+        fact = answers.steered(state, command, found)
         applied = fact.applied
-        return Entry((fact,), taken=(command.id,))
+        made = [proposing.by_person(found.opens)] if found.opens else []
+        ended = [f.Closed(name, "cancelled") for name in found.cancels]
+        return Entry((fact, *made, *ended), texts=found.texts, taken=(command.id,))
 
-    await engine.parts.recorder.decide(decide)
+    await parts.recorder.decide(decide)
     if applied:
         engine.steered()
 

@@ -32,7 +32,6 @@ from sessions.states import ENDED, SessionState
 from sessions.storage import put_ballast
 from sessions.ticking import Ticker
 from sessions.trajectory import Trajectories
-from strategies.fixing import FIX_MODEL, FixRules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -67,15 +66,18 @@ class Engine:
         languages: Sequence[Language] = (),
         clock: Clock | None = None,
         *,
+        open_model: Callable[[str], LanguageModel] | None = None,
         redactor: Redactor | None = None,
         notify: Callable[[SessionState, str], None] | None = None,
     ) -> None:
         """Take the parts; `run` reads the journal.
 
-        `models`: by the names that `opened` holds. `notify`: told when the search pauses by itself, or ends.
+        `models`: by the names that the facts hold. `open_model`: opens one that a person names later; it may raise.
+        `notify`: told when the search pauses by itself or ends, and, while it goes on, when it needs its person.
         """
         self._folder, self._journal, self._strategy = folder, journal, strategy
-        self._models, self._evaluator, self._lineages = models, evaluator, lineage
+        self._models, self._evaluator, self._lineages = dict(models), evaluator, lineage
+        self._open_model = open_model
         self._templates, self._languages = templates, tuple(languages)
         self._clock: Clock = clock or SystemClock()
         self._redactor = redactor or Redactor()
@@ -104,6 +106,11 @@ class Engine:
             return state.state
         finally:
             await self._close()
+
+    @property
+    def seats(self) -> int:
+        """Candidates that may be pinned at once."""
+        return self._strategy.seats
 
     @property
     def state(self) -> State:
@@ -144,19 +151,17 @@ class Engine:
     def _assemble(self, state: State) -> Parts:
         ballast = self._folder.ballast
         recorder = Recorder(self._journal, self._clock, state, ballast, self._recorded)
-        fix = state.opened.models.get("fix", "") if state.opened else ""
-        models = tuple(name for name in fix.split(",") if name) or (FIX_MODEL,)
         return Parts(
             folder=self._folder,
             recorder=recorder,
             library=Library(recorder),
             models=self._models,
+            open_model=self._open_model,
             evaluator=self._evaluator,
             lineages=self._lineages,
             templates=self._templates,
             languages=self._languages,
             settings=self._strategy.settings,
-            rules=FixRules(self._strategy.settings.fixes, models),
             clock=self._clock,
             gate=Gate(recorder.nudge),
             live=Live(self._clock),
@@ -248,7 +253,7 @@ class Engine:
 
     async def _propose(self) -> None:
         if proposing.submission_due(self.state):
-            await self.parts.recorder.write(proposing.submission(self.state, self._strategy))
+            await self.parts.recorder.write(proposing.submission(self.state))
         if not self._asks:
             return
         try:
@@ -263,9 +268,9 @@ class Engine:
     async def _dispatch(self) -> None:
         """Start proposals in order as places fall free, and take up those begun by an earlier engine."""
         running = 0
-        for record in self.state.open:
+        for record in proposing.in_line(self.state):
             name = record.proposal.id
-            if not record.started and self.parts.out_of:
+            if not record.started and budget.shuts_out(self.parts.out_of, record.proposal.role):
                 await self.parts.recorder.write(f.Closed(name, "budget"))
             elif running < self.parts.opened.places:
                 running += 1

@@ -80,12 +80,16 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """The strategy decided: its proposals (maybe none) and its state after. Reserves a query for each."""
+    """The strategy decided: its proposals (maybe none) and its state after. Reserves a query for each.
+
+    Or a person did, by a fork or a submission, in the transaction of its `steer`: the strategy was not asked.
+    """
 
     KIND: ClassVar[str] = "proposed"
     proposals: list[dict[str, Any]]
     """Fields of `strategies.protocol.Proposal`."""
-    dump: dict[str, Any]
+    dump: dict[str, Any] | None
+    """None: these are a person's; the strategy's state is what it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +120,7 @@ class QuerySent:
     sample: int
     reserved_usd: float | None
     steers: list[str] = field(default_factory=list[str])
-    """The guides in force that this prompt holds."""
+    """What shaped it: the guides that its prompt holds, the fork, pin, boost or model behind it."""
 
 
 @dataclass(frozen=True, slots=True)

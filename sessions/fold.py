@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, assert_never
 
 from sessions import facts as f
+from sessions import fold_steers
 from sessions.best import best_of
+from sessions.budget import UNPAID
 from sessions.ids import number_of
 from sessions.model import (
     AttemptRecord,
     LineageRecord,
     QueryRecord,
     State,
-    SteerRecord,
     ToolCall,
     TrajectoryRecord,
 )
@@ -21,9 +22,6 @@ from strategies.protocol import Proposal, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-UNPAID = frozenset({Role.SUBMIT, Role.PLAIN})
-"""Roles whose proposals need no query."""
 
 
 def fold(facts: Iterable[f.Fact], state: State | None = None) -> State:
@@ -42,8 +40,8 @@ def apply(state: State, fact: f.Fact) -> None:
     """
     if fact.seq <= state.seq:
         raise ValueError(f"fact {fact.seq} after {state.seq}: facts are applied once, in order")
-    _apply(state, fact.body, fact.at)
     state.seq = fact.seq
+    _apply(state, fact.body, fact.at)
     state.last_at = max(state.last_at, fact.at)
 
 
@@ -95,8 +93,7 @@ def _apply(state: State, body: f.Body, at: float) -> None:  # noqa: C901 - one s
         case f.Closed():
             _closed(state, body)
         case f.Steered():
-            _steered(state, body, at)
-            state.steers[body.steer].seq = state.seq + 1
+            fold_steers.steered(state, body, at)
         case f.Remeasured():
             state.attempts[body.candidate].remeasured = body.verdict
         case f.Paused():
@@ -118,7 +115,8 @@ def _apply(state: State, body: f.Body, at: float) -> None:  # noqa: C901 - one s
 
 def _opened(state: State, body: f.Opened, at: float) -> None:
     state.opened, state.opened_at = body, at
-    state.limits = dict(body.limits)
+    state.limits, state.models = dict(body.limits), dict(body.models)
+    state.labels = dict(body.labels)
     state.running_since = at
 
 
@@ -150,13 +148,14 @@ def _enter(state: State, to: SessionState, at: float, cause: str, code: str, aut
 def _proposed(state: State, body: f.Proposed, at: float) -> None:
     for data in body.proposals:
         proposal = proposal_of(data)
-        record = TrajectoryRecord(proposal, at)
+        record = TrajectoryRecord(proposal, at, state.seq)
         state.trajectories[proposal.id] = state.open_now[proposal.id] = record
         if proposal.role not in UNPAID:
             state.spending.queries_reserved += 1
         phase = proposal.meta.get("phase")
         state.phase = phase if isinstance(phase, int) else state.phase
-    state.dump, state.absorbed = body.dump, []
+    if body.dump is not None:
+        state.dump, state.absorbed = body.dump, []
 
 
 def _started(state: State, body: f.Started) -> None:
@@ -179,6 +178,7 @@ def _query_sent(state: State, body: f.QuerySent, at: float) -> None:
         reserved_usd=body.reserved_usd,
         sent_at=at,
         steers=list(body.steers),
+        seq=state.seq,
     )
     trajectory = state.trajectories[body.proposal]
     first = not trajectory.queries and trajectory.proposal.role not in UNPAID
@@ -284,45 +284,3 @@ def _closed(state: State, body: f.Closed) -> None:
     trajectory.ideas = tuple(body.ideas)
     state.absorbed.append(body.proposal)
     state.open_now.pop(body.proposal, None)
-
-
-def _steered(state: State, body: f.Steered, at: float) -> None:
-    state.steers[body.steer] = SteerRecord(
-        id=body.steer,
-        command=body.command,
-        act=body.act,
-        args=body.args,
-        author=body.author,
-        at=at,
-        applied=body.applied,
-        why=body.why,
-    )
-    if not body.applied:
-        return
-    match body.act:
-        case "ban":
-            _ban(state, body.args)
-        case "budget":
-            state.limits.update(body.args.get("limits", {}))
-        case "withdraw":
-            _withdraw(state, [str(body.args.get("steer"))])
-        case "guide" if body.args.get("off"):
-            _withdraw(state, body.args.get("steers", ()))
-        case _:
-            pass
-
-
-def _withdraw(state: State, steers: Iterable[str]) -> None:
-    for steer in steers:
-        if steer in state.steers:
-            state.steers[steer].withdrawn = True
-
-
-def _ban(state: State, args: dict[str, Any]) -> None:
-    """`candidates`: the banned one and, for a subtree, all its descendants then; `off` lifts it."""
-    for candidate in args.get("candidates", ()):
-        lift = bool(args.get("off"))
-        (state.banned.discard if lift else state.banned.add)(candidate)
-        if candidate in state.attempts:
-            state.attempts[candidate].banned = not lift
-    state.leader = best_of(state.attempts.values())

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from sessions.evaluator import OnStage
-    from sessions.model import AttemptRecord, State
+    from sessions.model import AttemptRecord, State, SteerRecord
     from sessions.parts import Parts
 
 log = logging.getLogger(__name__)
@@ -239,7 +239,7 @@ def _trailers(state: State, attempt: AttemptRecord) -> list[tuple[str, str]]:
         ("Pike-Model", query.model if query else ""),
         ("Pike-Verdict", _words(attempt)),
         ("Pike-Speedup", _speedup(attempt)),
-        *(("Pike-Guide", _guide(state, steer)) for steer in (query.steers if query else [])),
+        *_steers(state, attempt),
     ]
 
 
@@ -258,8 +258,20 @@ def _speedup(attempt: AttemptRecord) -> str:
     return f"{attempt.speedup:.3f}x{interval}" + (f" over {over}" if over else "")
 
 
-def _guide(state: State, steer: str) -> str:
-    return f"{steer} {state.steers[steer].args.get('text', '')}"
+def _steers(state: State, attempt: AttemptRecord) -> list[tuple[str, str]]:
+    """Return what people had to do with it: the guides in its prompt, and every other steer behind it."""
+    query, opener = state.queries.get(attempt.query), state.trajectories[attempt.proposal].steer
+    names = query.steers if query else [opener] if opener else []
+    return [_steer(state.steers[name], query.seq if query else state.seq) for name in names]
+
+
+def _steer(steer: SteerRecord, seq: int) -> tuple[str, str]:
+    """Return a steer as a trailer, in the words it had when fact `seq` was written: they may be edited later."""
+    if steer.act == "guide":
+        return "Pike-Guide", f"{steer.id} {steer.text_at(seq)}"
+    names = ("candidate", "target", "name", "model")
+    about = " ".join(str(steer.args[name]) for name in names if steer.args.get(name))
+    return "Pike-Steer", f"{steer.id} {steer.act} {about} by {steer.author} {steer.text_at(seq)}"
 
 
 def _same_source(state: State, attempt: AttemptRecord) -> AttemptRecord | None:

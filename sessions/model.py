@@ -29,6 +29,9 @@ class QueryRecord:
     reserved_usd: float | None
     sent_at: float
     steers: list[str] = field(default_factory=list[str])
+    """What a person did that shaped it: guides, a fork, a pin, a boost, a model."""
+    seq: int = 0
+    """The number of its `query_sent`."""
     end: str = ""
     """Empty while in flight; `done`, `lost`, `failed`."""
     counts: bool = True
@@ -116,6 +119,8 @@ class TrajectoryRecord:
 
     proposal: Proposal
     at: float
+    seq: int = 0
+    """The number of the fact that proposed it."""
     started: bool = False
     lineage: str = ""
     agent: str = ""
@@ -125,6 +130,11 @@ class TrajectoryRecord:
     """The reason, once closed."""
     works: str = ""
     ideas: tuple[str, ...] = ()
+
+    @property
+    def steer(self) -> str:
+        """The fork or the submission that opened it; empty: the strategy proposed it, or `--from` did."""
+        return str(self.proposal.meta.get("steer") or "")
 
     @property
     def open(self) -> bool:
@@ -163,7 +173,19 @@ class SteerRecord:
     """The number of its fact."""
     withdrawn: bool = False
     uses: int = 0
-    """Queries whose prompt held it."""
+    """Queries that it shaped."""
+    edits: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    """New words, each with the number of the fact that brought them."""
+
+    @property
+    def text(self) -> str:
+        """Its words now."""
+        return self.edits[-1][1] if self.edits else str(self.args.get("text") or "")
+
+    def text_at(self, seq: int) -> str:
+        """Return the words it had when a fact was written."""
+        had = [text for since, text in self.edits if since < seq]
+        return had[-1] if had else str(self.args.get("text") or "")
 
 
 @dataclass(slots=True)
@@ -209,6 +231,18 @@ class State:
     absorbed: list[str] = field(default_factory=list[str])
     """Proposals closed since that dump, in closing order."""
     banned: set[str] = field(default_factory=set[str])
+    bans: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    """Banned candidate to the steers that ban it."""
+    pins: dict[str, str] = field(default_factory=dict[str, str])
+    """Pinned candidate to its steer, oldest pin first."""
+    boosts: dict[str, str] = field(default_factory=dict[str, str])
+    """`candidate:c12` or `lineage:003` to the steer that weighs it."""
+    models: dict[str, str] = field(default_factory=dict[str, str])
+    """Role to model name, as `opened` says and steers changed it."""
+    labels: dict[str, str] = field(default_factory=dict[str, str])
+    """Model name to what a person should read."""
+    set_by: dict[str, str] = field(default_factory=dict[str, str])
+    """Limit or model role to the steer that set it last."""
     phase: int | None = None
     """Of the newest proposals, where the strategy has phases."""
     failures_in_a_row: int = 0

@@ -6,8 +6,11 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from sessions.steering import cascade
+from strategies.fixing import FixRules
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable
 
     from sessions.clock import Clock
     from sessions.evaluator import Evaluator
@@ -22,7 +25,6 @@ if TYPE_CHECKING:
     from sessions.recorder import Recorder
     from sessions.redact import Redactor
     from sessions.samples import Samples
-    from strategies.fixing import FixRules
     from strategies.protocol import Language, SearchSettings
     from strategies.templates import Templates
 
@@ -34,14 +36,15 @@ class Parts:
     folder: SessionFolder
     recorder: Recorder
     library: Library
-    models: Mapping[str, LanguageModel]
-    """By configured name."""
+    models: dict[str, LanguageModel]
+    """By configured name; those that a person names later join them."""
+    open_model: Callable[[str], LanguageModel] | None
+    """Opens a model of that name, or raises; None: only those given can be used."""
     evaluator: Evaluator
     lineages: Lineages
     templates: Templates
     languages: tuple[Language, ...]
     settings: SearchSettings
-    rules: FixRules
     clock: Clock
     gate: Gate
     live: Live
@@ -60,6 +63,11 @@ class Parts:
     def state(self) -> State:
         """The session, folded."""
         return self.recorder.state
+
+    @property
+    def rules(self) -> FixRules:
+        """How long to fix, and with which models: a person may change them."""
+        return FixRules(self.settings.fixes, cascade(self.state))
 
     @property
     def opened(self) -> Opened:

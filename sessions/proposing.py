@@ -10,10 +10,11 @@ from sessions import facts as f
 from sessions.ids import human_proposal_id, lineage_id
 from sessions.model import ORIGINAL
 from sessions.recorder import Entry
+from sessions.steering import weights
 from strategies.protocol import Proposal, Role, View
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from sessions.model import State, TrajectoryRecord
     from sessions.parts import Parts
@@ -33,19 +34,22 @@ async def propose(parts: Parts, strategy: Strategy) -> bool:
     records = [parts.state.trajectories[name] for name in closed]
     outcomes = [await parts.library.outcome(record) for record in records]
     original = await parts.library.original()
+    names = list(parts.state.pins)
+    pinned = [await parts.library.candidate(name) for name in names]
 
     def decide(state: State) -> Entry | None:
-        if state.absorbed != closed or not parts.gate.is_open:
+        moved_on = state.absorbed != closed or list(state.pins) != names
+        if moved_on or not parts.gate.is_open:
             return None
         for outcome in outcomes:
             strategy.absorb(outcome)
-        proposals = strategy.propose(view_of(state, original))
+        proposals = strategy.propose(view_of(state, original, pinned))
         return Entry((f.Proposed([_json(p) for p in proposals], strategy.dump()),))
 
     return await parts.recorder.decide(decide)
 
 
-def view_of(state: State, original: Candidate) -> View:
+def view_of(state: State, original: Candidate, pinned: Sequence[Candidate] = ()) -> View:
     """Return what a strategy may know."""
     assert state.opened is not None
     return View(
@@ -54,26 +58,48 @@ def view_of(state: State, original: Candidate) -> View:
         open=tuple(record.proposal for record in state.open),
         original=original,
         banned=frozenset(state.banned),
+        pinned=tuple(pinned),
+        weight=weights(state),
     )
 
 
 def submission_due(state: State) -> bool:
     """Return whether the file of `--from` was not handed in yet."""
-    return bool(state.opened and state.opened.origin_key) and state.dump is None
+    asked = bool(state.opened and state.opened.origin_key)
+    return asked and not any(_is_origin(t.proposal) for t in state.trajectories.values())
 
 
-def submission(state: State, strategy: Strategy) -> f.Proposed:
+def _is_origin(proposal: Proposal) -> bool:
+    return proposal.role is Role.SUBMIT and "steer" not in proposal.meta
+
+
+def submission(state: State) -> f.Proposed:
     """Return the fact that hands in the file of `--from`, before the strategy decides anything."""
     assert state.opened is not None
     meta = {"source_key": state.opened.origin_key, "origin": state.opened.origin}
-    proposal = Proposal(human_proposal_id(1), Role.SUBMIT, ORIGINAL, meta=meta)
-    return f.Proposed([_json(proposal)], strategy.dump())
+    number = sum(1 for t in state.trajectories.values() if is_persons(t.proposal)) + 1
+    return by_person([Proposal(human_proposal_id(number), Role.SUBMIT, ORIGINAL, meta=meta)])
+
+
+def by_person(proposals: Sequence[Proposal]) -> f.Proposed:
+    """Return the fact of proposals that the strategy did not make."""
+    return f.Proposed([_json(proposal) for proposal in proposals], None)
+
+
+def is_persons(proposal: Proposal) -> bool:
+    """Return whether a person made the proposal, not the strategy."""
+    return proposal.id.startswith("h")
+
+
+def in_line(state: State) -> list[TrajectoryRecord]:
+    """Return the open trajectories, those under way first, then a person's, then the strategy's, each by age."""
+    return sorted(state.open, key=lambda r: (not r.started, not is_persons(r.proposal)))
 
 
 def starter(record: TrajectoryRecord) -> Callable[[State], Entry | None]:
     """Return the decision that starts a proposal on its lineage.
 
-    Its parent's, if the parent is its tip and no open proposal holds it; else the next number.
+    Its parent's, if the parent is its tip and no open proposal holds it; else, and for a fork, the next number.
     """
 
     def decide(state: State) -> Entry | None:
@@ -95,7 +121,8 @@ def finished(parts: Parts) -> f.Finished:
 
 def _lineage(state: State, record: TrajectoryRecord) -> str:
     parent = state.attempts.get(record.proposal.parent)
-    if parent is not None:
+    forked = record.steer and record.proposal.role is not Role.SUBMIT
+    if parent is not None and not forked:
         tip = state.lineages[parent.lineage].attempts[-1] == parent.id
         held = any(other.lineage == parent.lineage for other in state.open)
         if tip and not held:

@@ -1,4 +1,4 @@
-"""What becomes of a person's command: applied, or refused and why. Pure functions of the folded facts.
+"""What a person's acts on a search hold, how each stands now, and which of them shape a query. Pure functions.
 
 | act | args a viewer sends | args in the fact besides |
 | --- | --- | --- |
@@ -8,60 +8,40 @@
 | ban | candidate, subtree, off | `candidates`: all it falls on |
 | boost | target (`candidate:c12`, `lineage:003`), weight (0 < w ≤ 100; 1 undoes) | |
 | fork | candidate (or `c0`), count, text (may be empty), model (may be empty) | `proposals`: `h1`.. that it opens |
-| submit | source (the text), name (of the file, foreign), parent (candidate, default `c0`), fix | `source_key`, `proposals`; no `source`: the text is kept once, by its key |
-| model | role (`ideas`, `improve`, `fix`, `all`), model | |
+| submit | source (the text), name (of the file, foreign), parent (default `c0`), fix, author (default `human`) | \
+`source_key`, `proposals`; no `source`: the text is kept once, by its key |
+| model | role (`ideas`, `improve`, `fix`, `all`), model | `models`: role to name; `before`, `labels` |
 | edit | steer, text | |
 | budget | queries, cost_usd, hours; null: no limit | `limits` |
 | withdraw | steer | |
+
+| stands | means |
+| --- | --- |
+| waiting | applied; no query was shaped by it yet |
+| in force | it shapes queries (`uses` counts them), or holds at once: a ban, a budget |
+| spent | over: used as often as asked, all its proposals closed, or replaced by a newer one |
+| withdrawn | taken back, or undone |
+| refused | never applied; `why` says why |
+
+`answers.py` decides what is applied; the fold (`fold_steers.py`) carries it out.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sessions import budget
-from sessions.facts import Steered
-from sessions.ids import steer_id
-from sessions.model import ORIGINAL
+from strategies.fixing import FIX_MODEL, IMPROVE_MODEL
+from strategies.protocol import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from sessions.journal import Command
     from sessions.model import State, SteerRecord, TrajectoryRecord
 
 GUIDE_LIMIT = 2_000
 """Characters."""
-LATER = ("pin", "boost", "fork", "submit", "model", "edit")
-LIMITS = ("queries", "cost_usd", "hours")
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a command came to."""
-
-    why: str = ""
-    """Why it is refused; empty: applied."""
-    adds: dict[str, Any] | None = None
-    """Arguments that the fact holds besides."""
-
-
-def steered(state: State, command: Command, now: float, *, unpriced: bool) -> Steered:
-    """Return the fact that a steering command becomes.
-
-    `unpriced`: a configured model has no known price, so that no dollar limit can hold.
-    """
-    answer = _answer(state, command, now, unpriced=unpriced)
-    return Steered(
-        steer=steer_id(len(state.steers) + 1),
-        command=command.id,
-        act=command.act,
-        args={**command.args, **(answer.adds or {})},
-        author=command.author,
-        applied=not answer.why,
-        why=answer.why,
-    )
+IDEAS_MODEL = "ideas"
+"""The configured model role of IBA."""
+MODEL_ROLES = (IDEAS_MODEL, IMPROVE_MODEL, FIX_MODEL)
+ALL_ROLES = "all"
 
 
 def guides_for(state: State, record: TrajectoryRecord) -> list[SteerRecord]:
@@ -69,6 +49,50 @@ def guides_for(state: State, record: TrajectoryRecord) -> list[SteerRecord]:
     return [
         s for s in state.steers.values() if in_force(state, s, record) and _covers(state, s, record)
     ]
+
+
+def shaping(state: State, record: TrajectoryRecord, model: str) -> list[SteerRecord]:
+    """Return every steer that shapes a trajectory's next query, oldest first.
+
+    `model`: as the next step names it: a configured role, or a model of the cascade.
+    """
+    found = {steer.id for steer in guides_for(state, record)}
+    found |= {record.steer, *_choosing(state, record), _naming(state, record, model)}
+    return [steer for steer in state.steers.values() if steer.id in found]
+
+
+def words_of(steer: SteerRecord, seq: int | None = None) -> str:
+    """Return what a steer says to the agents, now or when fact `seq` was written; empty: nothing."""
+    if steer.act not in ("guide", "fork"):
+        return ""
+    return steer.text if seq is None else steer.text_at(seq)
+
+
+def model_of(state: State, record: TrajectoryRecord, model: str) -> str:
+    """Return the name of the model that answers a trajectory's next query."""
+    forked = str(record.proposal.meta.get("model") or "")
+    if model == IMPROVE_MODEL and forked:
+        return forked
+    return state.models.get(model, model)
+
+
+def cascade(state: State) -> tuple[str, ...]:
+    """Return the models of the error fixing agent, cheapest first."""
+    return tuple(name for name in state.models.get(FIX_MODEL, "").split(",") if name) or (
+        FIX_MODEL,
+    )
+
+
+def weights(state: State) -> dict[str, float]:
+    """Return the boosted candidates' weights: that of the candidate × that of its lineage."""
+    found: dict[str, float] = {}
+    for target, by in state.boosts.items():
+        kind, _, name = target.partition(":")
+        line = state.lineages[name].attempts if kind == "lineage" else [name]
+        for candidate in line:
+            weight = float(state.steers[by].args["weight"])
+            found[candidate] = found.get(candidate, 1.0) * weight
+    return found
 
 
 def in_force(state: State, steer: SteerRecord, record: TrajectoryRecord | None = None) -> bool:
@@ -88,134 +112,77 @@ def status(state: State, steer: SteerRecord) -> str:
         return "refused"
     if steer.withdrawn:
         return "withdrawn"
-    if steer.act != "guide" or steer.args.get("off"):
+    if not _holds(state, steer):
         return "spent"
-    if not in_force(state, steer):
-        return "spent"
-    return "in force" if steer.uses else "waiting"
+    at_once = steer.act in ("ban", "budget")
+    return "in force" if at_once or steer.uses or _submitted(state, steer) else "waiting"
 
 
-def _answer(state: State, command: Command, now: float, *, unpriced: bool) -> Answer:
-    match command.act:
-        case "guide":
-            return _guide(state, command)
-        case "ban":
-            return _ban(state, command)
-        case "budget":
-            return _budget(state, command, now, unpriced=unpriced)
-        case "withdraw":
-            return _withdraw(state, command)
-        case act if act in LATER:
-            return Answer(f"{act} is not available yet")
-        case act:
-            return Answer(f"no act is called {act[:40]!r}")
+def can_withdraw(state: State, steer: SteerRecord) -> bool:
+    """Return whether taking a steer back means anything: it waits or is in force, and has an undo of this kind."""
+    undone = steer.act in ("guide", "pin", "ban", "boost", "fork")
+    return undone and status(state, steer) in ("waiting", "in force")
 
 
-def _guide(state: State, command: Command) -> Answer:
-    scope = str(command.args.get("scope") or "session")
-    missing = _scope_missing(state, scope)
-    if missing:
-        return Answer(missing)
-    if command.args.get("off"):
-        ended = [s.id for s in state.steers.values() if in_force(state, s) and _scope(s) == scope]
-        return (
-            Answer(adds={"steers": ended}) if ended else Answer(f"no guide for {scope} is in force")
-        )
-    text = str(command.args.get("text") or "").strip()
-    if not text:
-        return Answer("the guide has no text")
-    if len(text) > GUIDE_LIMIT:
-        return Answer(f"the guide has {len(text):,} characters; {GUIDE_LIMIT:,} is the most")
-    return Answer(adds={"text": text, "scope": scope})
-
-
-def _scope_missing(state: State, scope: str) -> str:
-    kind, _, name = scope.partition(":")
-    match kind:
-        case "session":
-            return ""
-        case "lineage":
-            known = {t.lineage for t in state.trajectories.values()}
-            return "" if name in known else f"there is no lineage {name[:40]!r}"
-        case "candidate":
-            known = name == ORIGINAL or name in state.attempts
-            return "" if known else f"there is no candidate {name[:40]!r}"
-        case _:
-            return f"a guide is for session, lineage:NNN or candidate:cN, not {scope[:40]!r}"
-
-
-def _ban(state: State, command: Command) -> Answer:
-    name, off = str(command.args.get("candidate", "")), bool(command.args.get("off"))
-    if name == ORIGINAL:
-        return Answer("the original cannot be banned")
-    if name not in state.attempts:
-        return Answer(f"there is no candidate {name[:40]!r}")
-    changed = _changed_since(state, command, lambda s: name in s.args.get("candidates", ()))
-    if changed:
-        return Answer(f"{name} was {_undo(changed)} by {changed.id} since")
-    if off is not (name in state.banned):
-        return Answer(f"{name} is not banned" if off else f"{name} is banned already")
-    below = _descendants(state, name) if command.args.get("subtree") else []
-    return Answer(adds={"candidates": [name, *below]})
-
-
-def _undo(steer: SteerRecord) -> str:
-    return "allowed again" if steer.args.get("off") else "banned"
-
-
-def _descendants(state: State, name: str) -> list[str]:
-    below = {name}
-    for attempt in state.attempts.values():  # parents come before their children
-        if attempt.parent in below:
-            below.add(attempt.id)
-    return [a for a in state.attempts if a in below and a != name]
-
-
-def _budget(state: State, command: Command, now: float, *, unpriced: bool) -> Answer:
-    limits = {name: command.args[name] for name in LIMITS if name in command.args}
-    if not limits:
-        return Answer(f"name a limit: {', '.join(LIMITS)}")
-    for name, limit in limits.items():
-        if limit is not None and not (isinstance(limit, int | float) and limit > 0):
-            return Answer(f"{name} must be a number above 0")
-    if limits.get("cost_usd") is not None and unpriced:
-        return Answer("a model's price is unknown, so no dollar limit can hold")
-    changed = _changed_since(
-        state, command, lambda s: not limits.keys().isdisjoint(s.args.get("limits", {}))
+def can_edit(state: State, steer: SteerRecord) -> bool:
+    """Return whether a steer's words can be changed: a guide that still reaches prompts, a fork that waits."""
+    stands = status(state, steer)
+    return (steer.act == "guide" and stands in ("waiting", "in force")) or (
+        steer.act == "fork" and stands == "waiting"
     )
-    if changed:
-        return Answer(f"{changed.id} changed it since")
-    below = budget.below_spent(state, limits, now)
-    return Answer(below) if below else Answer(adds={"limits": limits})
 
 
-def _withdraw(state: State, command: Command) -> Answer:
-    name = str(command.args.get("steer", ""))
-    steer = state.steers.get(name)
-    if steer is None:
-        return Answer(f"there is no steer {name[:40]!r}")
-    what = status(state, steer)
-    if what not in ("waiting", "in force"):
-        return Answer(
-            f"{name} is {what}" + (" at once, and cannot be withdrawn" if what == "spent" else "")
-        )
-    return Answer()
+def unsent(state: State, steer: SteerRecord) -> list[str]:
+    """Return the proposals of a fork that asked no model yet: withdrawing it cancels them."""
+    records = [state.trajectories[name] for name in steer.args.get("proposals", ())]
+    return [r.proposal.id for r in records if r.open and not r.queries]
 
 
-def _changed_since(
-    state: State, command: Command, names: Callable[[SteerRecord], bool]
-) -> SteerRecord | None:
-    """Return the newest applied steer of this act that its author had not seen."""
-    found = [s for s in _applied(state, command.act) if s.seq > command.seen_seq and names(s)]
-    return found[-1] if found else None
+def _holds(state: State, steer: SteerRecord) -> bool:
+    """Whether an applied steer is not over."""
+    match steer.act:
+        case "guide":
+            return in_force(state, steer)
+        case "pin":
+            return steer.id in state.pins.values()
+        case "boost":
+            return steer.id in state.boosts.values()
+        case "ban":
+            return any(steer.id in held for held in state.bans.values())
+        case "budget" | "model":
+            return steer.id in state.set_by.values()
+        case "fork" | "submit":
+            return any(state.trajectories[name].open for name in steer.args.get("proposals", ()))
+        case _:
+            return False
 
 
-def _applied(state: State, act: str) -> Iterator[SteerRecord]:
-    return (s for s in state.steers.values() if s.act == act and s.applied)
+def _submitted(state: State, steer: SteerRecord) -> bool:
+    names = steer.args.get("proposals", ()) if steer.act == "submit" else ()
+    return any(state.trajectories[name].attempts for name in names)
+
+
+def _choosing(state: State, record: TrajectoryRecord) -> set[str]:
+    """Return the pin and the boosts behind a parent that the strategy chose after them."""
+    if record.steer or record.proposal.role in (Role.IDEAS, Role.SUBMIT, Role.PLAIN):
+        return set()
+    parent = record.proposal.parent
+    found = {state.pins.get(parent, ""), state.boosts.get(f"candidate:{parent}", "")}
+    if parent in state.attempts:
+        found.add(state.boosts.get(f"lineage:{state.attempts[parent].lineage}", ""))
+    return {name for name in found if name and state.steers[name].seq < record.seq}
+
+
+def _naming(state: State, record: TrajectoryRecord, model: str) -> str:
+    """Return the steer that set the model of a trajectory's next query; empty: none did."""
+    role = model if model in MODEL_ROLES else FIX_MODEL
+    if role == IMPROVE_MODEL and record.proposal.meta.get("model"):
+        return record.steer
+    return state.set_by.get(role, "")
 
 
 def _covers(state: State, steer: SteerRecord, record: TrajectoryRecord) -> bool:
-    kind, _, name = _scope(steer).partition(":")
+    kind, _, name = scope_of(steer).partition(":")
     if kind == "lineage":
         return record.lineage == name
     if kind == "candidate":
@@ -223,7 +190,8 @@ def _covers(state: State, steer: SteerRecord, record: TrajectoryRecord) -> bool:
     return True
 
 
-def _scope(steer: SteerRecord) -> str:
+def scope_of(steer: SteerRecord) -> str:
+    """Return whom a guide is for."""
     return str(steer.args.get("scope") or "session")
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
+from sessions.budget import UNPAID
 from sessions.verdicts import verdict_of
 from strategies import fixing
 from strategies.protocol import Attempt, Candidate, Fix, PromptRole, Reason, Role
@@ -90,11 +91,11 @@ def next_step(state: State, record: TrajectoryRecord, rules: fixing.FixRules) ->
     query = state.queries[record.queries[-1]] if record.queries else None
     if query is not None and not query.end:
         return Ask(query.id)
-    if below_ban(state, record):
+    if below_ban(state, record) or _withdrawn(state, record):
         return End(Reason.CANCELLED)
     if query is not None and _unread(state, record, query):
         return Read(query.id)
-    if record.proposal.role in (Role.SUBMIT, Role.PLAIN):
+    if record.proposal.role in UNPAID and not (attempt and record.proposal.meta.get("fix")):
         return _after_submission(attempt)
     return _after(state, record, rules, attempt)
 
@@ -115,15 +116,18 @@ def opening(role: Role) -> PromptRole:
             return PromptRole.IMPROVE
         case Role.CROSS:
             return PromptRole.CROSS
-        case Role.SUBMIT | Role.PLAIN:
-            raise ValueError(f"a proposal of role {role} asks no model")
+        case Role.SUBMIT | Role.PLAIN:  # asked only for fixes, of an attempt that is there
+            return PromptRole.FIX_ERROR
         case _:
             assert_never(role)
 
 
 def history(state: State, record: TrajectoryRecord) -> list[fixing.Step]:
     """Return the steps taken, as the fix policy reads them; sources are left out."""
-    steps: list[fixing.Step] = []
+    handed_in = [state.attempts[a] for a in record.attempts if not state.attempts[a].query]
+    steps: list[fixing.Step] = [
+        Attempt(_bare(attempt), attempt.step, _verdict(state, attempt)) for attempt in handed_in
+    ]
     for name in record.queries:
         query = state.queries[name]
         made = _attempt_of(state, record, query)
@@ -145,6 +149,12 @@ def below_ban(state: State, record: TrajectoryRecord) -> bool:
     """Return whether a ban cancels the trajectory."""
     named = {record.proposal.parent, *record.proposal.inspirations, *record.attempts}
     return not named.isdisjoint(state.banned)
+
+
+def _withdrawn(state: State, record: TrajectoryRecord) -> bool:
+    """Whether its fork was withdrawn before anything of it was sent."""
+    steer = state.steers.get(record.steer)
+    return steer is not None and steer.withdrawn and not record.queries
 
 
 def _after(

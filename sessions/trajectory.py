@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, assert_never
 
 from sessions import facts as f
 from sessions import steps
+from sessions.answers_on_candidates import HUMAN
 from sessions.asking import Asking
-from sessions.budget import Room
+from sessions.budget import UNPAID, Room
 from sessions.ids import candidate_id, number_of
 from sessions.journal import key_of
 from sessions.judging import Judging
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from sessions.model import State, TrajectoryRecord
     from sessions.parts import Parts
 
-HUMAN = "human"
 NO_IDEAS = "The answer held no ideas."
 
 
@@ -132,7 +132,8 @@ class Trajectories:
 
     async def _submit(self, record: TrajectoryRecord) -> None:
         source = await self._parts.library.text(str(record.proposal.meta["source_key"]))
-        await self._attempt(record, source, query="", author=HUMAN)
+        author = str(record.proposal.meta.get("author") or HUMAN)
+        await self._attempt(record, source, query="", author=author)
 
     async def _attempt(
         self, record: TrajectoryRecord, source: str, *, query: str, author: str
@@ -172,6 +173,6 @@ class Trajectories:
         await self._parts.recorder.decide(decide)
 
     def _agent(self, record: TrajectoryRecord, place: int) -> str:
-        if record.proposal.role in (Role.SUBMIT, Role.PLAIN):
-            return HUMAN
-        return record.agent or f"COA-{place}"
+        if record.agent:
+            return record.agent
+        return HUMAN if record.proposal.role in UNPAID else f"COA-{place}"

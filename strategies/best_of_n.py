@@ -33,6 +33,7 @@ class BestOfN:
     name = "best-of-n"
     version = 1
     waits = False
+    seats = 0
 
     def __init__(self, settings: BestOfNSettings, seed: int) -> None:
         """Start a fresh search; the seed is not used, since nothing is drawn."""

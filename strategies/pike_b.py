@@ -80,6 +80,11 @@ class PikeB:
         self.settings = settings
         self._state = State(seed)
 
+    @property
+    def seats(self) -> int:
+        """As many as there are seeds."""
+        return self.settings.top
+
     def propose(self, view: View) -> list[Proposal]:
         """Return the next phase once the last one is closed, else `[]`.
 

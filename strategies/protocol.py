@@ -172,6 +172,11 @@ class Strategy(Protocol):
     """True: `[]` with nothing open is not the end (`external`)."""
 
     @property
+    def seats(self) -> int:
+        """Candidates that may be pinned at once; 0: it chooses no parents, so that nothing can be pinned or boosted."""
+        ...
+
+    @property
     def settings(self) -> SearchSettings:
         """The settings it was made with."""
         ...

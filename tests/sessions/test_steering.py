@@ -129,8 +129,6 @@ async def test_a_ban_cancels_open_proposals_below_and_is_never_a_parent_again(
         ("budget", {"queries": "many"}, "number above 0"),
         ("budget", {}, "name a limit"),
         ("withdraw", {"steer": "s999"}, "no steer"),
-        ("pin", {"candidate": "c2"}, "not available yet"),
-        ("fork", {"candidate": "c2"}, "not available yet"),
     ],
 )
 async def test_a_steer_that_cannot_apply_is_refused_with_the_reason(

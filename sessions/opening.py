@@ -1,0 +1,73 @@
+"""Opens the models that a person names while the search runs, before anything is changed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from sessions.answering import Opened, Outside
+from sessions.models.port import MAX_TOKENS, ModelError
+from strategies.protocol import Agent, Candidate, Context, Prompt, PromptRole
+
+if TYPE_CHECKING:
+    from sessions.journal import Command
+    from sessions.model import State
+    from sessions.models.port import LanguageModel
+    from sessions.parts import Parts
+
+log = logging.getLogger(__name__)
+
+NAMING = ("model", "fork")
+"""Acts that name a model."""
+OF_ITS_START = "the engine has the keys of its start: with a new one, stop and resume the search"
+
+
+async def outside(parts: Parts, command: Command, seats: int) -> Outside:
+    """Return what the rules must know besides the facts; a model that can be asked is open afterwards."""
+    named = str(command.args.get("model") or "") if command.act in NAMING else ""
+    names = [name for name in dict.fromkeys(named.split(",")) if name]
+    models = {name: await _opened(parts, name) for name in names[:8]}
+    return Outside(seats, _unpriced(parts), models)
+
+
+def is_priced(model: LanguageModel) -> bool:
+    """Return whether a model's price is known, so that a dollar limit can hold."""
+    context = Context("", Candidate("c0", "", "", None), "cpu", "", (), "half", "budget")
+    shortest = Prompt(PromptRole.IDEAS, Agent.IBA, "", context)
+    return model.estimate_usd(shortest, MAX_TOKENS) is not None
+
+
+def names_in(state: State) -> list[str]:
+    """Return the models that the rest of a search may ask: of each role, of forks, of queries in flight."""
+    roles = [name for entry in state.models.values() for name in entry.split(",")]
+    forks = [str(record.proposal.meta.get("model") or "") for record in state.open]
+    sent = [query.model for query in state.in_flight]
+    return [name for name in dict.fromkeys([*roles, *forks, *sent]) if name]
+
+
+async def _opened(parts: Parts, name: str) -> Opened:
+    if name not in parts.models:
+        try:
+            parts.models[name] = await asyncio.to_thread(_open, parts, name)
+        except ModelError as error:
+            hint = f" ({OF_ITS_START})" if error.code == "bad_key" else ""
+            return Opened(trouble=parts.redactor.text(f"{error}{hint}"))
+        except Exception as error:  # noqa: BLE001 - the engine's step: a name must not end a search
+            log.warning("the model %r cannot be opened: %r", name, error)
+            return Opened(trouble=parts.redactor.text(f"{name[:40]!r} cannot be used: {error}"))
+    model = parts.models[name]
+    return Opened(model.label, is_priced(model))
+
+
+def _open(parts: Parts, name: str) -> LanguageModel:
+    if parts.open_model is None:
+        raise LookupError("no model can be added to this engine")
+    return parts.open_model(name)
+
+
+def _unpriced(parts: Parts) -> bool:
+    """Whether a dollar limit could not hold: something of unknown cost was paid, or may be asked next."""
+    state = parts.state
+    models = [parts.models[name] for name in names_in(state) if name in parts.models]
+    return state.spending.unpriced > 0 or not all(map(is_priced, models))
