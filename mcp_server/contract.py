@@ -196,6 +196,10 @@ class AgentView(BaseModel):
     tf32_ms: float | None = None
     half_ms: float | None = None
     """The fastest half-precision baseline that stays within the task's budget."""
+    max_autotune_ms: float | None = None
+    graphed_ms: float | None = None
+    """The original as one CUDA graph, inputs and answers copied."""
+    tensorrt_ms: float | None = None
     baseline_names: list[str] | None = None
     """Every baseline measured, with its class and time in the two lists below."""
     baseline_classes: list[str] | None = None

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 from dataclasses import dataclass, replace
 from time import monotonic
@@ -43,6 +44,8 @@ class Variant:
     precision_class: str
     form: Format | None
     compile: bool
+    mode: str | None = None
+    """Of torch.compile, or another way of making it faster that a worker knows."""
 
     def loading(self, task: Task, tf32: bool | None) -> Loading:
         """Return how a worker loads it; TF32 as the policy has it, but where the format says so."""
@@ -54,6 +57,7 @@ class Variant:
             autocast=form.autocast if form else None,
             tf32=True if form and form.name == "tf32" else tf32,
             compile=self.compile,
+            mode=self.mode,
         )
 
 
@@ -72,6 +76,34 @@ def variants(budget: Budget, device: str) -> list[Variant]:
             continue  # autocast leaves this model in fp32
         found.append(Variant(f"{form.name}_compile", form.precision_class, form, compile=True))
     return found
+
+
+def more_variants(found: Qualification, device: str) -> list[Variant]:
+    """Return the ways that take minutes, in fp32 and in the fastest format measured; none on a CPU."""
+    if device == "cpu":
+        return []
+    rows = [row for row in found.baselines if row.name.removesuffix("_compile") in _BY_NAME]
+    fastest = min(rows, key=lambda row: row.time_ms, default=None)
+    form = _BY_NAME[fastest.name.removesuffix("_compile")] if fastest else None
+    ways: list[Variant] = []
+    for chosen in (None, form) if form else (None,):
+        before = f"{chosen.name}_" if chosen else ""
+        of_class = chosen.precision_class if chosen else "fp32"
+        ways += [
+            Variant(f"{before}{name}", of_class, chosen, compile=True, mode=mode)
+            for name, mode in _MODES.items()
+        ]
+    if importlib.util.find_spec("torch_tensorrt") is not None:  # it takes TF32 as it likes
+        ways.append(Variant("tensorrt", "tf32_fp16", None, compile=True, mode="tensorrt"))
+    return ways
+
+
+_BY_NAME = {form.name: form for form in FORMATS if form.name != "fp32"}
+_MODES = {
+    "graphed": "graphed",
+    "max_autotune": "max-autotune-no-cudagraphs",
+    "max_autotune_graphed": "max-autotune-graphed",
+}
 
 
 def _allowed(budget: Budget) -> list[str]:
@@ -120,12 +152,43 @@ def measure(
     began = monotonic()
     told("eager")
     twin = _lane(others, EAGER, task, tf32_of(precision), eager.deadline_s)
-    eager_s = eager.warm_up(rules_for(task.device, "latency"))
-    found.scope = _scope(task.device, eager_s)
+    measure_noise(found, eager, twin)
+    _each(variants(found.budget, task.device), found, eager, others, told, began + 0.7 * stage_s)
+
+
+def measure_more(
+    found: Qualification,
+    eager: Lane,
+    others: Station,
+    told: Callable[[str], None],
+    stage_s: float,
+) -> None:
+    """Measure the baselines that take minutes, into the qualification: CUDA graphs, max-autotune, TensorRT."""
+    device = eager.station.state.task.device
+    _each(more_variants(found, device), found, eager, others, told, monotonic() + stage_s)
+    found.extended = True
+
+
+def measure_noise(found: Qualification, eager: Lane, twin: Lane) -> str:
+    """Measure eager in one process against eager in another, into the qualification; return the task's scope."""
+    device = eager.station.state.task.device
+    found.scope = _scope(device, eager.warm_up(rules_for(device, "latency")))
     _noise(found, eager, twin)
-    best_s = found.eager.time_ms / 1e3
-    for variant in variants(found.budget, task.device):
-        if monotonic() - began > 0.7 * stage_s:
+    return found.scope
+
+
+def _each(
+    wanted: list[Variant],
+    found: Qualification,
+    eager: Lane,
+    others: Station,
+    told: Callable[[str], None],
+    until: float,
+) -> None:
+    """Measure variants until that time; what is not measured is noted with the reason."""
+    best_s = min(row.time_ms for row in found.baselines) / 1e3
+    for variant in wanted:
+        if monotonic() > until:
             found.notes.append(f"{variant.name}: not measured, no time left")
             continue
         told(variant.name)
@@ -166,7 +229,7 @@ def _measured(
     """Return the baseline, or why there is none."""
     task = eager.station.state.task
     try:
-        plain = replace(variant, name=f"{variant.name}_probe", compile=False)
+        plain = replace(variant, name=f"{variant.name}_probe", compile=False, mode=None)
         tf32 = False if found.budget.policy == "fp32" else None
         eager_s = found.eager.time_ms / 1e3
         slowness = _slowness(plain, others, tf32, found.scope, eager_s)[1] if variant.form else 0.0

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from mcp_server.judge import timing
-from mcp_server.judge.attempt import Attempt, Findings, fault_of_end
+from mcp_server.judge import profiling, timing
+from mcp_server.judge.attempt import SLOT, Attempt, Findings, fault_of_end
 from mcp_server.judge.faults import Fault, WorkerEnded
+from mcp_server.judge.floor import floor_of
 from mcp_server.judge.oracle import secret
 from mcp_server.judge.qualification import Qualification, qualify
 from mcp_server.judge.state import TaskState
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from mcp_server.judge.request import Request
     from mcp_server.judge.server import GivenWorker, Server
 
+PROFILE_S = 120.0
+"""How long a profile may take."""
 VALUE_CODES = ("values", "precision", "outliers")
 
 
@@ -213,7 +217,11 @@ class Evaluation:
                 began = monotonic()
                 if not confirm:
                     self._enter("timing")
-                attempt.time(resident, before)
+                try:
+                    attempt.time(resident, before)
+                finally:
+                    if request.wants("profile"):
+                        self._profile(attempt, resident)
                 verdict["confirm_s" if confirm else "timing_s"] = monotonic() - began
             elif request.interpreted:
                 self.findings.flag("interpreted")
@@ -222,6 +230,26 @@ class Evaluation:
             if confirm and resident is not None:
                 self.server.drop(resident.given)
                 self.spare = None
+
+    def _profile(self, attempt: Attempt, resident: Resident) -> None:
+        """Look at where the time goes, of the candidate and of the original."""
+        self._enter("timing", "profiling")
+        if attempt.given is None:
+            return
+        eager = profiling.examine(resident.lane.station, resident.lane.slot, "", PROFILE_S)
+        own = profiling.examine(attempt.station, SLOT, self.request.source, PROFILE_S)
+        self.keeper.release(self.held)  # a profiler leaves its hooks in the process
+        cost, facts = self.held.cost, self.keeper.facts
+        floors = {
+            name: asdict(floor_of(cost, facts, name)) for name in ("fp32", "tf32_fp16", "bf16")
+        }
+        self.findings.evidence["profile"] = {
+            "candidate": own,
+            "original": eager,
+            "cost": asdict(cost),
+            "floors": floors,
+            "facts": facts.to_json(),
+        }
 
     def _drop_spare(self) -> None:
         if self.spare is not None:

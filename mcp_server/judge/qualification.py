@@ -68,6 +68,8 @@ class Qualification:
     noise_floor: float = 0.0
     scope: str = "latency"
     peak_bytes: int | None = None
+    extended: bool = False
+    """Whether the baselines that take minutes were looked at, too."""
 
     @property
     def eager(self) -> Baseline:

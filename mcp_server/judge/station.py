@@ -39,6 +39,8 @@ class Loading:
     cast: str | None = None
     autocast: str | None = None
     compile: bool = False
+    mode: str | None = None
+    """How it is compiled: a mode of torch.compile, `graphed` or `tensorrt`; None for the default."""
     tf32: bool | None = None
     interpret: bool = False
     noise: int | None = None
@@ -129,6 +131,7 @@ class Station:
             "cast": loading.cast,
             "autocast": loading.autocast,
             "compile": loading.compile,
+            "mode": loading.mode,
             "tf32": loading.tf32,
             "interpret": loading.interpret,
             "noise": loading.noise,
@@ -178,6 +181,11 @@ class Station:
         """Call the model once, on the set with that change."""
         seed = secret(self.generator) % 2**31
         return self.worker.call("CALL", deadline_s, patch, slot=slot, set=staged.number, seed=seed)
+
+    def profile(self, slot: str, calls: int, deadline_s: float) -> dict[str, Any]:
+        """Return what torch.profiler sees of that many calls; the worker's word, for no verdict."""
+        sets = [staged.number for staged in self.sets]
+        return self.worker.table("PROFILE", deadline_s, slot=slot, sets=sets, calls=calls)
 
 
 class late_as:  # noqa: N801  reads as a clause: `with late_as("build")`

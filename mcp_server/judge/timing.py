@@ -210,11 +210,18 @@ def baseline_fields(found: Qualification) -> dict[str, Any]:
         "compile_ms": times.get("compile"),
         "tf32_ms": times.get("tf32_compile"),
         "half_ms": min(halves, default=None),
+        "max_autotune_ms": _least(times, "max_autotune", "max_autotune_graphed"),
+        "graphed_ms": times.get("graphed"),
+        "tensorrt_ms": times.get("tensorrt"),
         "baseline_names": [row.name for row in found.baselines],
         "baseline_classes": [row.precision_class for row in found.baselines],
         "baseline_times_ms": [row.time_ms for row in found.baselines],
         "noise_floor_ratio": found.noise_floor,
     }
+
+
+def _least(times: dict[str, float], *names: str) -> float | None:
+    return min((times[name] for name in names if name in times), default=None)
 
 
 def _paper(eager: Lane, candidate: Lane) -> float | None:

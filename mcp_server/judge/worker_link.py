@@ -234,6 +234,19 @@ class Worker:
         data = self.out[META_BYTES : META_BYTES + room].clone()
         return Fetched(description["tree"], description["leaves"], data, took_s, size, call)
 
+    def table(self, op: str, deadline_s: float, **fields: Any) -> dict[str, Any]:
+        """Ask and return the JSON object that the worker left in `out`."""
+        meta = self.request(op, deadline_s, **fields).get("meta")
+        if not isinstance(meta, int) or not 0 < meta <= META_BYTES:
+            raise _protocol()
+        try:
+            found = json.loads(bytes(self._wanted[:meta]))
+        except (ValueError, RecursionError) as error:
+            raise _protocol() from error
+        if not isinstance(found, dict):
+            raise _protocol()
+        return found
+
     def inputs(self, number: int, size: int) -> Tensor:
         """Return a private copy of a set's bytes as the worker has them now."""
         self.request("INPUTS", 60, set=number)

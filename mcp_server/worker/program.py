@@ -16,6 +16,7 @@ nothing: whoever asks draws the inputs, keeps the clock and compares the answers
 | `CALL` | applies a reveal, runs forward, synchronises |
 | `BATCH` | several calls queued behind a spin kernel, between events |
 | `FETCH` | contiguous bytes of an answer, with dtypes, shapes and shared storage |
+| `PROFILE` | what the model's calls spend their time on, as torch.profiler sees it |
 | `INPUTS` | the bytes of a set of inputs as they are now |
 | `END` | a census, then exit |
 """
@@ -411,6 +412,7 @@ class Program:
             "CALL": self.call,
             "BATCH": self.batch,
             "FETCH": self.fetch,
+            "PROFILE": self.profile,
             "INPUTS": self.inputs,
             "END": self.end,
         }
@@ -559,7 +561,7 @@ class Program:
         spec, model = slot.spec, slot.model
         assert model is not None
         run: Any = in_format(model, spec.get("cast"), spec.get("autocast"), self.device)
-        slot.run = _compiled(run) if spec.get("compile") else run
+        slot.run = _sped_up(run, spec) if spec.get("compile") else run
 
     def _tensors(self, metas: list[dict[str, Any]], at: int) -> list[Tensor]:
         found: list[Tensor] = []
@@ -714,6 +716,55 @@ class Program:
         owners.pop(0, None)
         return owners
 
+    def profile(self, header: dict[str, Any]) -> dict[str, Any]:
+        """Run calls back to back, then again under torch.profiler; write a table of both into `out`."""
+        slot = self.slots[header["slot"]]
+        sets = [self.sets[number].arguments for number in header["sets"]]
+        calls, warm = header["calls"], min(3, header["calls"])
+        with _told("call_raised"), _tf32(slot), torch.inference_mode():
+            self._calls(slot, sets, warm)
+            table = {"wall_us": self._calls(slot, sets, calls) / calls * 1e6, "calls": calls}
+            table |= self._profiled(slot, sets, calls)
+            table["do_bench_ms"] = self._do_bench(slot, sets[0]) if self.on_gpu else None
+        return {"meta": self._tell_table(table)}
+
+    def _calls(self, slot: Slot, sets: list[Any], calls: int) -> float:
+        """Return the seconds of that many calls, waited for once."""
+        assert slot.run is not None
+        self.synchronise()
+        began = self.clock()
+        for place in range(calls):
+            _apply(slot.run, sets[place % len(sets)])
+        self.synchronise()
+        return self.clock() - began
+
+    def _profiled(self, slot: Slot, sets: list[Any], calls: int) -> dict[str, Any]:
+        from torch.profiler import ProfilerActivity, profile
+
+        kinds = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if self.on_gpu else [])]
+        with profile(activities=kinds) as seen:
+            span_s = self._calls(slot, sets, calls)
+        rows = _kernels(seen.key_averages(), on_gpu=self.on_gpu)
+        return {"span_us": span_s / calls * 1e6, "rows": rows}
+
+    def _do_bench(self, slot: Slot, arguments: Any) -> float | None:
+        """Return the mean that Triton's own benchmark says, in milliseconds; None without Triton."""
+        try:
+            from triton.testing import do_bench
+        except ImportError:
+            return None
+        assert slot.run is not None
+        run = slot.run
+        mean: Any = do_bench(lambda: _apply(run, arguments), rep=200, return_mode="mean")
+        return float(mean)
+
+    def _tell_table(self, table: dict[str, Any]) -> int:
+        """Write JSON into `out`, shorter until it fits; return its length."""
+        while len(text := json.dumps(table).encode()) > META_BYTES:
+            table["rows"] = table["rows"][: len(table["rows"]) // 2]
+        self.out[: len(text)].copy_(torch.frombuffer(bytearray(text), dtype=torch.uint8))
+        return len(text)
+
     def inputs(self, header: dict[str, Any]) -> dict[str, Any]:
         """Write the bytes of a set of inputs into `out`."""
         at = META_BYTES
@@ -751,13 +802,82 @@ def _told(code: str) -> Generator[None]:
         raise RequestError(_code_of(error, code), _sentence(error)) from None
 
 
-def _compiled(model: nn.Module) -> Any:
+ROWS = 60
+"""Kernels or operations of a profile that are told, costliest first."""
+NAME_LIMIT = 300
+
+
+def _kernels(averages: Any, *, on_gpu: bool) -> list[list[Any]]:
+    """Return name, calls and microseconds of kernels, or of operations where all runs on the CPU."""
+    wanted = "CUDA" if on_gpu else "CPU"
+    found: list[list[Any]] = []
+    for row in averages:
+        took_us = row.self_device_time_total if on_gpu else row.self_cpu_time_total
+        if row.device_type.name == wanted and took_us > 0 and not _is_note(row):
+            found.append([str(row.key)[:NAME_LIMIT], int(row.count), float(took_us)])
+    return sorted(found, key=lambda row: -row[2])[:ROWS]
+
+
+def _is_note(row: Any) -> bool:
+    """Return whether a row is a mark that somebody set, around kernels that have rows of their own."""
+    return bool(getattr(row, "is_user_annotation", False)) or str(row.key).startswith(
+        "ProfilerStep"
+    )
+
+
+def _sped_up(model: nn.Module, spec: dict[str, Any]) -> Any:
+    """Return the model in the way that one line of PyTorch makes it faster."""
+    match spec.get("mode"):
+        case "graphed":
+            return _Graphed(model)
+        case "max-autotune-graphed":
+            return _Graphed(_compiled(model, "max-autotune-no-cudagraphs"))
+        case "tensorrt":
+            importlib.import_module("torch_tensorrt")
+            return torch.compile(model, backend="torch_tensorrt")
+        case mode:
+            return _compiled(model, mode)
+
+
+def _compiled(model: nn.Module, mode: str | None) -> Any:
     """Return the model compiled; on few cores without a pool of compilers, whose start costs seconds."""
     if len(os.sched_getaffinity(0)) <= 4:
         from torch._inductor import config
 
         config.compile_threads = 1
-    return torch.compile(model)
+    return torch.compile(model, mode=mode)
+
+
+class _Graphed:
+    """The model captured once as a CUDA graph: inputs copied in, answers copied out."""
+
+    def __init__(self, model: Callable[..., Any]) -> None:
+        self.model = model
+        self.graph: Any = None
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        leaves: list[Tensor] = []
+        pack([list(arguments), named], leaves)
+        graph = self.graph = self.graph or self._capture(arguments, named, leaves)
+        for mine, given in zip(self.given, leaves, strict=True):
+            mine.copy_(given)
+        graph.replay()
+        return unpack(self.tree, [leaf.clone() for leaf in self.made])
+
+    def _capture(self, arguments: Any, named: Any, leaves: list[Tensor]) -> Any:
+        self.given = [leaf.clone() for leaf in leaves]
+        given = unpack(pack([list(arguments), named], []), self.given)
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(3):
+                self.model(*given[0], **given[1])
+        torch.cuda.current_stream().wait_stream(side)
+        graph = torch.cuda.CUDAGraph()
+        self.made: list[Tensor] = []
+        with torch.cuda.graph(graph):
+            self.tree = pack(self.model(*given[0], **given[1]), self.made)
+        return graph
 
 
 def _nothing() -> None:
