@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sessions import prompts
+from sessions import opening, prompts
 from sessions.best import best
 from sessions.engine import Engine
 from sessions.fold import fold
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from sessions.facts import Opened
     from sessions.folder import SessionFolder
+    from sessions.model import State
+    from sessions.models.catalog import Catalog
     from sessions.models.port import LanguageModel
     from strategies.protocol import Strategy
 
@@ -44,8 +46,12 @@ async def open_engine(folder: SessionFolder) -> Composed:
         WorkbenchError: a model cannot be asked, or the machine cannot evaluate.
         sessions.journal.JournalError: the journal cannot be used.
     """
-    opened = _opened(folder)
-    models = _models(folder, opened)
+    state = _state(folder)
+    opened = state.opened
+    if opened is None:
+        raise CannotGoOn(f"{folder.journal} holds no session: it is empty.")
+    known = model_choice.catalog(_tables(folder))
+    models = {name: model_choice.resolve(known, name) for name in opening.names_in(state)}
     found = machine.look(opened.python)
     engine: Engine
     notices = Notices(opened.notify, opened.session, lambda: _best(engine))
@@ -58,28 +64,34 @@ async def open_engine(folder: SessionFolder) -> Composed:
         Lineages(folder.lineage),
         prompts.load(),
         machine.languages(found, opened.device),
+        open_model=lambda name: _open_model(folder, known, name),
         redactor=_redactor(folder),
         notify=notices,
     )
     return Composed(engine, notices)
 
 
-def _opened(folder: SessionFolder) -> Opened:
+def _state(folder: SessionFolder) -> State:
     with Reader(folder.journal) as reader:
-        state = fold(reader.facts())
-    if state.opened is None:
-        raise CannotGoOn(f"{folder.journal} holds no session: it is empty.")
-    return state.opened
+        return fold(reader.facts())
 
 
 def _strategy(opened: Opened) -> Strategy:
     return registry.create(opened.strategy, opened.settings, opened.seed)
 
 
-def _models(folder: SessionFolder, opened: Opened) -> dict[str, LanguageModel]:
-    known = model_choice.catalog(_tables(folder))
-    names = kept_models.each(opened.models)
-    return {name: model_choice.resolve(known, name) for name in names}
+def _open_model(folder: SessionFolder, known: Catalog, name: str) -> LanguageModel:
+    """Open a model that a person names while the search runs, by the settings of now; its table stays with the session.
+
+    `known`: the catalog of the engine's start, whose limiters are one per provider.
+
+    Raises:
+        ModelRefused: no such model, no key, or a table that cannot be used.
+        WorkbenchError: the settings cannot be read.
+    """
+    found = replace(known, tables=_tables(folder)).resolve(name)
+    kept_models.keep(folder, [name], config.load().models)
+    return found
 
 
 def _redactor(folder: SessionFolder) -> Redactor:

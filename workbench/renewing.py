@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from sessions import commands
+from sessions.opening import names_in
 from sessions.states import SessionState
 from workbench import config, kept_models, launch
 
@@ -43,7 +44,5 @@ def start(folder: SessionFolder, found: State) -> int:
         WorkbenchError: a setting is wrong, or the engine ended at once.
         sessions.errors.SessionBusy: an engine runs it already.
     """
-    if found.opened is not None:
-        names = kept_models.each(found.opened.models)
-        kept_models.keep(folder, names, config.load().models)
+    kept_models.keep(folder, names_in(found), config.load().models)
     return launch.start(folder)
