@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
 import pytest
+import torch
 
 from mcp_server.contract import Status
 from mcp_server.executor import Work
@@ -18,8 +22,6 @@ from mcp_server.tasks import Tasks
 from tests.mcp_server.conftest import Told, ignore, needs_bwrap
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from mcp_server.local import Setting
     from mcp_server.tasks import Task
 
@@ -90,6 +92,29 @@ async def test_right_is_ok_wrong_is_wrong_and_the_second_run_knows_the_task(
     async with open_local(chosen) as executor:
         await executor.run(Work("job_again", task, RIGHT, precision="fp32"), again)
     assert executor.qualifications.folder.exists()
+
+
+@pytest.fixture
+def users_own(tmp_path: Path) -> Path:
+    """An environment that has a torch and nothing of ours."""
+    env = tmp_path / "users-own"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", env], check=True)
+    packages = next(env.glob("lib/python*/site-packages"))
+    # A folder named in a .pth file has its own .pth files left unread, so what is installed for development stays out.
+    (packages / "torch.pth").write_text(str(Path(torch.__file__).parents[1]))
+    lacks = subprocess.run([env / "bin" / "python", "-Ic", "import mcp_server"], check=False)
+    assert lacks.returncode != 0
+    return env
+
+
+async def test_original_and_candidate_run_under_the_users_own_environment(
+    real: Setting, task: Task, users_own: Path
+) -> None:
+    asks = "import sys\nimport torch\n\nassert sys.prefix.endswith('users-own')\n"
+    source = RIGHT.replace("import torch\n", asks, 1)
+    async with open_local(replace(real, python=str(users_own))) as executor:
+        done = await executor.run(Work("job_1", task, source, precision="fp32"), ignore)
+    assert done.verdict.status is Status.OK, done.verdict.cause
 
 
 async def test_a_compile_stops_after_the_build(real: Setting, task: Task) -> None:
