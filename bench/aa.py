@@ -3,9 +3,9 @@
     python -m bench.aa [--device cuda:0] [--runs 100] [--pairs 4] [--only NAME] [--json] [--out DIR]
 
 For each case the timing stage of a verdict alone, `runs` times: the original in one process against the same in
-another, and a known 2:1 as well. Fresh process pairs every `runs / pairs` runs, since a pair may have a bias of its own. The
-rounds, looks, stopping rules, noise floor and interval are the judge's; the sandbox and the gates are left out.
-Targets: at least 98 of 100 indistinguishable, the interval holding the truth in at least 90 of 100, 2:1 always found.
+another, and a known 2:1 as well. Fresh process pairs every `runs / pairs` runs, since a pair may have a bias of its
+own. Rounds, looks, stopping rules, noise floor and interval are the judge's; sandbox and gates are left out. Targets:
+at least 98 of 100 indistinguishable, the interval holding the truth in at least 90 of 100, 2:1 always found.
 """
 
 from __future__ import annotations
@@ -183,14 +183,18 @@ def main() -> int:
         for case in chosen:
             rows.append(_measure(case, typed, Path(folder)))
             sys.stderr.write(_line(rows[-1]) + "\n")
+            if typed.out:
+                _keep(rows, typed.device, Path(typed.out))
     text = _table(rows, typed.device)
     print(json.dumps([asdict(row) for row in rows], indent=1) if typed.json else text)
-    if typed.out:
-        Path(typed.out).mkdir(parents=True, exist_ok=True)
-        Path(typed.out, "aa.md").write_text(text + "\n", encoding="utf-8")
-        kept = {"machine": _machine(typed.device), "rows": [asdict(row) for row in rows]}
-        Path(typed.out, "aa.json").write_text(json.dumps(kept), encoding="utf-8")
     return int(not all(row.good for row in rows))
+
+
+def _keep(rows: list[Row], device: str, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "aa.md").write_text(_table(rows, device) + "\n", encoding="utf-8")
+    kept = {"machine": _machine(device), "rows": [asdict(row) for row in rows]}
+    (folder / "aa.json").write_text(json.dumps(kept), encoding="utf-8")
 
 
 def _measure(case: Case, typed: argparse.Namespace, folder: Path) -> Row:
@@ -201,10 +205,13 @@ def _measure(case: Case, typed: argparse.Namespace, folder: Path) -> Row:
     runs: list[Run] = []
     with _pair(state, folder, "Model") as (one, same):
         found.scope = baselines.measure_noise(found, one, same)
+    until = time.monotonic() + typed.limit_s
     for number in range(typed.pairs):
         share = typed.runs * (number + 1) // typed.pairs - len(runs)
         with _pair(state, folder, case.other) as (one, other):
-            runs += [_run(number, one, other, found, typed.device) for _ in range(share)]
+            for _ in range(share):
+                if time.monotonic() < until or not runs:
+                    runs.append(_run(number, one, other, found, typed.device))
     return Row(case.name, found.scope, found.eager.time_ms, case.truth, found.noise_floor, runs)
 
 
@@ -315,6 +322,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--pairs", type=int, default=4, help="fresh process pairs of each case")
+    parser.add_argument(
+        "--limit-s", type=float, default=1e9, help="seconds after which a case ends"
+    )
     parser.add_argument("--only", default="", help="cases with this in their name")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--out", metavar="DIR", help="write aa.md and aa.json there")

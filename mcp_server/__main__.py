@@ -45,12 +45,16 @@ def parser() -> argparse.ArgumentParser:
     tasks = commands.add_parser("tasks", help="the tasks")
     tasks.add_argument("--add", metavar="FILE", help="keep a file as local/STEM-SHA8")
     doctor = commands.add_parser("doctor", help="what this machine has")
+    profile = commands.add_parser("profile", help="where the time goes")
+    profile.add_argument("task", help="SUITE/NAME or a KernelBench-format file")
+    profile.add_argument("--candidate", metavar="FILE", help="with class ModelNew, not the task")
+    profile.add_argument("--precision", choices=("fp32", "tf32", "half"), default="half")
     facts = commands.add_parser("facts", help="what a device can do at most, measured once")
     selftest = commands.add_parser("selftest", help="known cheats and honest oddities, run here")
     selftest.add_argument("ids", nargs="*", help="only these cases")
-    for command in (serve, evaluate, doctor, facts, selftest):
+    for command in (serve, evaluate, profile, doctor, facts, selftest):
         _placing(command)
-    for command in (evaluate, tasks, doctor, facts, selftest):
+    for command in (evaluate, profile, tasks, doctor, facts, selftest):
         command.add_argument("--json", action="store_true", help="JSON on stdout")
     return top
 
@@ -94,6 +98,10 @@ def run(arguments: argparse.Namespace) -> int:
             from mcp_server import facts_command
 
             return facts_command.main(setting(arguments), as_json=arguments.json)
+        case "profile":
+            from mcp_server import profile_command
+
+            return profile_command.main(setting(arguments), arguments)
         case "evaluate":
             from mcp_server import evaluate_command
 

@@ -223,6 +223,17 @@ class AgentView(BaseModel):
     own_share_ratio: float | None = None
     library_share_ratio: float | None = None
     framework_share_ratio: float | None = None
+    summary: list[str] = Field(default_factory=list[str])
+    """Of a profile: what holds the candidate back and what is left, a sentence each."""
+    hottest: list[str] = Field(default_factory=list[str])
+    """Of a profile: the costliest kernels, share, time and calls of one call; names are untrusted."""
+    profiler: str | None = None
+    idle_share_ratio: float | None = None
+    """Of a profile: how much of a call the GPU waits."""
+    launches_per_call: float | None = None
+    do_bench_ms: float | None = None
+    """Of a profile: what triton.testing.do_bench says in the worker; the next is eager's."""
+    eager_do_bench_ms: float | None = None
     peak_memory_bytes: int | None = None
     baseline_peak_memory_bytes: int | None = None
 

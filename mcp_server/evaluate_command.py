@@ -33,7 +33,7 @@ def main(setting: Setting, arguments: Namespace) -> int:
         EvaluatorError: a file is missing, the task is unknown, the machine cannot evaluate.
     """
     task = Tasks(setting.home).find(arguments.task)
-    sources = [_source(Path(name)) for name in arguments.candidates]
+    sources = [read_source(Path(name)) for name in arguments.candidates]
     verdicts = anyio.run(partial(_evaluate, setting, task, sources, arguments))
     if arguments.json:
         rows = [v.model_dump(mode="json") for v in verdicts]
@@ -64,15 +64,16 @@ async def _evaluate(
             if setting.sandbox == "strict" and outcome.verdict.code == "sandbox_failed":
                 raise SandboxUnavailable(outcome.verdict.cause or "no sandbox works here")
             verdicts.append(outcome.verdict)
-            _talk(f"{name}: {_line(outcome.verdict)}")
+            talk(f"{name}: {_line(outcome.verdict)}")
     return verdicts
 
 
 def _progress(name: str, stage: str, detail: str) -> None:
-    _talk(f"{name}: {stage} {detail}".rstrip())
+    talk(f"{name}: {stage} {detail}".rstrip())
 
 
-def _talk(line: str) -> None:
+def talk(line: str) -> None:
+    """Say something beside the data."""
     sys.stderr.write(line + "\n")
     sys.stderr.flush()
 
@@ -81,7 +82,12 @@ def _line(verdict: Verdict) -> str:
     return headline(EngineResult.model_validate(verdict.model_dump()))
 
 
-def _source(path: Path) -> str:
+def read_source(path: Path) -> str:
+    """Return a candidate's source.
+
+    Raises:
+        NoCandidate: the file cannot be read, or is no candidate's.
+    """
     try:
         text = path.expanduser().read_text(encoding="utf-8")
     except UnicodeDecodeError:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mcp_server.link import Message
     from mcp_server.tasks import Task
 
-WantedStage = Literal["build", "correctness", "timing", "confirm"]
+WantedStage = Literal["build", "correctness", "timing", "confirm", "profile"]
 Report = Callable[["Stage", str], None]
 """Called when a stage begins: its name, and a detail for people."""
 

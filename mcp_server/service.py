@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from mcp_server import build, clean
+from mcp_server import build, clean, profile
 from mcp_server.artifacts import KEPT_S, Artifacts, new_id
 from mcp_server.contract import EngineResult, Status
 from mcp_server.errors import UnknownId
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _BUILD: tuple[WantedStage, ...] = ("build",)
 _CHECK: tuple[WantedStage, ...] = ("build", "correctness")
 _TIME: tuple[WantedStage, ...] = ("build", "correctness", "timing")
+_PROFILE: tuple[WantedStage, ...] = ("build", "correctness", "timing", "profile")
 _ALL: tuple[WantedStage, ...] = ("build", "correctness", "timing", "confirm")
 
 
@@ -104,6 +105,10 @@ class Service:
         """Start a build, a comparison and a measurement."""
         return self._start(candidate, _TIME)
 
+    def profile(self, candidate: Candidate) -> Job:
+        """Start a benchmark, and a look at where the time goes."""
+        return self._start(candidate, _PROFILE)
+
     def evaluate(self, candidate: Candidate, wish: Wish) -> Job:
         """Start all stages as one job, shown whole."""
         return self._start(candidate, _ALL, wish, whole=True)
@@ -136,7 +141,7 @@ class Service:
         return self.jobs.start(candidate.caller, act, whole=whole)
 
     def _result(self, candidate: Candidate, outcome: Outcome) -> EngineResult:
-        verdict = outcome.verdict
+        verdict = profile.described(outcome)
         keep = self.artifacts.keep
         evidence = json.dumps(outcome.evidence, indent=1) if outcome.evidence else ""
         kept = {

@@ -183,6 +183,19 @@ def _register_kernels(server: Server) -> None:
         candidate = service(ctx).candidate(caller(ctx), candidate_id)
         return await answer(service(ctx).benchmark(candidate), wait_s, ctx, cancel_with_call=True)
 
+    @server.tool(
+        title="Profile a kernel",
+        annotations=RUNS,
+        meta=hint("costliest kernels, launches, roofline, what is left to gain"),
+    )
+    @mistakes
+    async def profile_kernel(
+        ctx: Ctx, candidate_id: Id, wait_s: WaitS = WAIT_LIMIT_S
+    ) -> Annotated[CallToolResult, KernelResult]:
+        """Show where a candidate's time goes and what is left to gain. Next: compile a better one."""
+        candidate = service(ctx).candidate(caller(ctx), candidate_id)
+        return await answer(service(ctx).profile(candidate), wait_s, ctx, cancel_with_call=True)
+
 
 def _register_jobs(server: Server) -> None:
     @server.tool(title="Wait for a job", annotations=READS, meta=CORE)

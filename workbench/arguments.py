@@ -11,8 +11,6 @@ from workbench.errors import WrongUsage, nearest
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-STEERS = ("guide", "ban", "budget", "withdraw")
-
 
 class Parser(argparse.ArgumentParser):
     """An argparse parser that raises instead of leaving the program."""
@@ -178,6 +176,7 @@ def _steer(p: argparse.ArgumentParser) -> None:
         sub = acts.add_parser(name, help=says, description=_sentence(says), allow_abbrev=False)
         sub.set_defaults(act=name)
         add(sub)
+        _json(sub)
 
 
 def _guide(p: argparse.ArgumentParser) -> None:
@@ -203,15 +202,65 @@ def _budget(p: argparse.ArgumentParser) -> None:
     p.add_argument("--time", metavar="HOURS", help="the new limit of hours")
 
 
+def _pin(p: argparse.ArgumentParser) -> None:
+    p.add_argument("candidate", metavar="CANDIDATE", help="c12, or c0: the original")
+    p.add_argument("--off", action="store_true", help="take the pin off")
+
+
+def _boost(p: argparse.ArgumentParser) -> None:
+    p.add_argument("target", metavar="WHAT", help="a candidate (c12) or a lineage (003)")
+    p.add_argument("weight", metavar="WEIGHT", nargs="?", type=float,
+                   help="its weight among those built on: above 0, at most 100; others have 1")  # fmt: skip
+    p.add_argument("--off", action="store_true", help="undo the boost")
+
+
+def _fork(p: argparse.ArgumentParser) -> None:
+    p.add_argument("candidate", metavar="CANDIDATE", help="c12, or c0: the original")
+    p.add_argument("text", metavar="TEXT", nargs="?", default="",
+                   help="what the agents should be told; - reads stdin")  # fmt: skip
+    p.add_argument("--count", metavar="N", type=int, default=1, help="how many (default: 1)")
+    p.add_argument("--model", metavar="NAME", help="who writes them (default: as everywhere)")
+
+
+def _submit(p: argparse.ArgumentParser) -> None:
+    p.add_argument("file", metavar="FILE", help="a file with ModelNew; - reads stdin")
+    p.add_argument("--parent", metavar="CANDIDATE", default="c0",
+                   help="what it was made from (default: c0, the original)")  # fmt: skip
+    p.add_argument("--fix", action="store_true", help="let the error fixing agent fix it")
+    p.add_argument("--author", metavar="NAME", help="who wrote it (default: human)")
+
+
+def _model(p: argparse.ArgumentParser) -> None:
+    p.add_argument("role", metavar="ROLE", choices=("ideas", "improve", "fix", "all"),
+                   help="ideas, improve, fix or all")  # fmt: skip
+    p.add_argument("model", metavar="NAME", help="the language model; fix: CHEAP,DEAR cascades")
+
+
+def _edit(p: argparse.ArgumentParser) -> None:
+    p.add_argument("steer", metavar="ID", help="s3: a guide, or a fork that waits")
+    p.add_argument("text", metavar="TEXT", help="its new words; - reads stdin")
+
+
+def _nothing(p: argparse.ArgumentParser) -> None:
+    del p
+
+
 def _withdraw(p: argparse.ArgumentParser) -> None:
     p.add_argument("steer", metavar="ID", help="s3")
 
 
 _ACTS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...] = (
     ("guide", "put words of yours into the agents' prompts", _guide),
+    ("pin", "always have a candidate among those built on", _pin),
     ("ban", "never build on a candidate again", _ban),
+    ("boost", "build more, or less, on a candidate or a lineage", _boost),
+    ("fork", "pay for more answers that begin from a candidate, before all others", _fork),
+    ("submit", "hand in a candidate of your own; it costs no query", _submit),
     ("budget", "set new limits", _budget),
-    ("withdraw", "take back a steer that waits or is in force", _withdraw),
+    ("model", "have another language model answer from the next query", _model),
+    ("withdraw", "take back a guide, pin, ban, boost or fork", _withdraw),
+    ("edit", "give a guide, or a fork that waits, new words", _edit),
+    ("list", "list every steer and how it stands", _nothing),
 )
 
 
@@ -232,6 +281,16 @@ def _evaluate(p: argparse.ArgumentParser) -> None:
     _json(p)
 
 
+def _profile(p: argparse.ArgumentParser) -> None:
+    p.add_argument("task", metavar="TASK|SESSION:c12",
+                   help="a KernelBench-format file, SUITE/NAME, or an attempt")  # fmt: skip
+    p.add_argument("--candidate", metavar="FILE", help="profile this file's ModelNew instead")
+    p.add_argument("--device", metavar="DEVICE", help="cuda:0 .. or cpu (default: the first GPU)")
+    p.add_argument("--precision", metavar="POLICY", help="fp32, tf32 or half (default: half)")
+    _boxes(p)
+    _json(p)
+
+
 def _tasks(p: argparse.ArgumentParser) -> None:
     p.add_argument("what", metavar="show", nargs="?", choices=("show",), help="show one task")
     p.add_argument("id", metavar="ID", nargs="?", help="the task's id")
@@ -246,6 +305,9 @@ def _mcp(p: argparse.ArgumentParser) -> None:
 
 def _doctor(p: argparse.ArgumentParser) -> None:
     p.add_argument("--selftest", action="store_true", help="run the known cheats here, too")
+    p.add_argument("--facts", action="store_true",
+                   help="measure, once, what the device can do at most")  # fmt: skip
+    p.add_argument("--device", metavar="DEVICE", help="for --facts: cuda:0 .. or cpu")
     p.add_argument("--python", metavar="ENV", help="environment whose torch runs candidates")
     _json(p)
 
@@ -265,6 +327,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("best", "write the best candidate", _best),
     Command("git", "git on the session's repository", _git),
     Command("evaluate", "judge candidates without a session", _evaluate),
+    Command("profile", "where the time goes, and what is left to gain", _profile),
     Command("tasks", "list the tasks, or show one", _tasks),
     Command("mcp", "serve the evaluator over MCP, on stdio", _mcp),
     Command("doctor", "what this machine has, and what to do about the rest", _doctor),

@@ -221,7 +221,7 @@ class Evaluation:
                     attempt.time(resident, before)
                 finally:
                     if request.wants("profile"):
-                        self._profile(attempt, resident)
+                        self._profile(attempt, resident, found)
                 verdict["confirm_s" if confirm else "timing_s"] = monotonic() - began
             elif request.interpreted:
                 self.findings.flag("interpreted")
@@ -231,7 +231,7 @@ class Evaluation:
                 self.server.drop(resident.given)
                 self.spare = None
 
-    def _profile(self, attempt: Attempt, resident: Resident) -> None:
+    def _profile(self, attempt: Attempt, resident: Resident, found: Qualification) -> None:
         """Look at where the time goes, of the candidate and of the original."""
         self._enter("timing", "profiling")
         if attempt.given is None:
@@ -249,6 +249,7 @@ class Evaluation:
             "cost": asdict(cost),
             "floors": floors,
             "facts": facts.to_json(),
+            "notes": found.notes,
         }
 
     def _drop_spare(self) -> None:

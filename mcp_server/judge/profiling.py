@@ -29,7 +29,9 @@ _LIBRARY = re.compile(
     r"|^aten::(addmm|mm|bmm|baddbmm|_?conv\w*|_?scaled_dot_product\w*)$",
     re.IGNORECASE,
 )
-_FRAMEWORK = re.compile(r"at::|^aten::|^triton_|^Mem(cpy|set)|^cuda[A-Z]|^inductor|^torch::|c10::")
+_FRAMEWORK = re.compile(
+    r"at::|^aten::|^triton_|^Mem(?:cpy|set)|^cuda[A-Z]|^inductor|^torch::|c10::"
+)
 _NAME = re.compile(r"[A-Za-z_]\w{3,}")
 _OUTSIDE = "outside PyTorch's operations"
 

@@ -19,13 +19,29 @@ WORDS = {"ok": "ok", "warning": "!", "missing": "MISSING"}
 
 def run(typed: argparse.Namespace, printer: Printer) -> int:
     """Print what was found; 1 if something without which nothing works is missing, or a self-test fails."""
-    settings = config.load({"python": typed.python})
+    settings = config.load({"python": typed.python, "device": typed.device})
+    if typed.facts:
+        return _facts(settings, printer, as_json=typed.json)
     rows = doctor.examine(settings)
     missing = any(row.state == "missing" for row in rows)
     if typed.selftest:
         return _selftest(rows, settings, printer, missing=missing, as_json=typed.json)
     _print(rows, printer, as_json=typed.json)
     return FAILED if missing else DONE
+
+
+def _facts(settings: config.Settings, printer: Printer, *, as_json: bool) -> int:
+    """Print what a device can do at most; the first time it is measured, which takes a few seconds."""
+    device = settings.text("device")
+    told = {"python": settings.text("python"), "device": "" if device == "auto" else device}
+    found = evaluator.ask("facts", "--json", *evaluator.flags(**told))
+    if as_json:
+        printer.pretty(found)
+        return DONE
+    printer.data(f"{found['name']}: {found['title']}")
+    for line in found["lines"]:
+        printer.data(f"  {line}")
+    return DONE
 
 
 def _print(rows: list[Row], printer: Printer, *, as_json: bool) -> None:
