@@ -44,6 +44,12 @@ class TaskPage(BaseModel):
     precision_policy: str = "half"
     tolerance: str = "budget"
     devices: list[str] = Field(default_factory=list[str])
+    machine: list[str] = Field(default_factory=list[str])
+    """What the first device can do at most, once it was measured."""
+    baselines: list[str] = Field(default_factory=list[str])
+    """The original by itself on that device, once it was measured: eager first."""
+    floors: list[str] = Field(default_factory=list[str])
+    """The least time by precision class: every byte once, products at the fastest measured rate."""
 
 
 class ArtifactPage(BaseModel):

@@ -144,6 +144,13 @@ class LocalExecutor:
         found = await self.check_device(device)
         return found, self.facts.get(facts.key_of(found, await self._interpreter()))
 
+    async def known_task(self, task: Task, device: str) -> Message | None:
+        """Return what is kept of a task under the default policy; nothing is started."""
+        found = await self.check_device(device)
+        driver = machine.driver() if found.is_gpu else None
+        torch = (await self._interpreter()).torch
+        return self.qualifications.get(_key(Work("known", task, ""), found, torch, driver))
+
     async def measure(self, device: str, report: Report) -> tuple[Device, Message]:
         """Return a device and what it can do at most, measuring it if nobody did.
 
@@ -235,16 +242,7 @@ class LocalExecutor:
 
     def _key(self, room: _Room, judge: Judge, work: Work) -> Key:
         hello = judge.hello
-        return Key(
-            task_sha256=work.task.sha256,
-            precision=work.precision,
-            tolerance=work.tolerance,
-            device_uuid=room.pool.sandbox.device.uuid,
-            torch=str(hello.get("torch")),
-            driver=str(hello.get("driver")),
-            threads=machine.threads(),
-            evaluator=qualify.evaluator_sha256(),
-        )
+        return _key(work, room.pool.sandbox.device, hello.get("torch"), hello.get("driver"))
 
     # --- what is found or started once --------------------------------------------------------------
 
@@ -270,6 +268,19 @@ class LocalExecutor:
         )
         self.group.start_soon(pool.keep_filled)
         return _Room(pool, anyio.Semaphore(parallel(device)), Cleaner(sandbox))
+
+
+def _key(work: Work, device: Device, torch: object, driver: object) -> Key:
+    return Key(
+        task_sha256=work.task.sha256,
+        precision=work.precision,
+        tolerance=work.tolerance,
+        device_uuid=device.uuid,
+        torch=str(torch),
+        driver=str(driver),
+        threads=machine.threads(),
+        evaluator=qualify.evaluator_sha256(),
+    )
 
 
 def _place(room: _Room) -> Message:

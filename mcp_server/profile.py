@@ -59,6 +59,28 @@ def whole(outcome: Outcome) -> Message:
     return {"verdict": described(outcome).model_dump(mode="json"), "profile": profile or None}
 
 
+def baseline_lines(qualification: Message) -> list[str]:
+    """Return what is kept of the original by itself, a line each."""
+    rows = qualification.get("baselines")
+    found = cast("list[Message]", rows) if isinstance(rows, list) else []
+    eager_ms = _number(found[0], "time_ms") if found else 0.0
+    return [
+        f"{row['name']} ({row['precision_class']}): {_ms(_number(row, 'time_ms'))}, "
+        f"{eager_ms / (_number(row, 'time_ms') or 1):.2f}× over eager"
+        for row in found
+    ]
+
+
+def floor_lines(qualification: Message) -> list[str]:
+    """Return the floors that are kept of a task, a line each."""
+    floors = _part(qualification, "floors")
+    told: list[str] = []
+    for name in floors:
+        ms, side = _floor_ms({"floors": floors}, name)
+        told.append(f"{name}: {_ms(ms)}, set by {'memory' if side == 'memory' else 'arithmetic'}")
+    return told
+
+
 def kernels(part: Message) -> list[Message]:
     """Return the kernels, names fit to show."""
     rows = part.get("kernels")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import anyio
 
-from mcp_server import build, clean, profile
+from mcp_server import build, clean, facts, profile
 from mcp_server.artifacts import KEPT_S, Artifacts, new_id
 from mcp_server.contract import EngineResult, Status
-from mcp_server.errors import UnknownId
+from mcp_server.errors import EvaluatorError, UnknownId
 from mcp_server.executor import Work
 from mcp_server.jobs import Allowance, Jobs
 from mcp_server.local import LocalExecutor, Setting, open_local
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mcp_server.contract import Precision, Tolerance
     from mcp_server.executor import Outcome, WantedStage
     from mcp_server.jobs import Job
+    from mcp_server.listings import TaskPage
 
 _BUILD: tuple[WantedStage, ...] = ("build",)
 _CHECK: tuple[WantedStage, ...] = ("build", "correctness")
@@ -79,6 +80,15 @@ class Service:
         candidate = Candidate(new_id("cand"), caller, task, source, device, time.monotonic())
         self._candidates[candidate.id] = candidate
         return candidate
+
+    async def tell_known(self, task: Task, page: TaskPage) -> None:
+        """Add what was measured of the device and of the task, if anything was; nothing is started."""
+        with suppress(EvaluatorError):  # a server without an interpreter can still show its tasks
+            _, known = await self.executor.known("auto")
+            page.machine = facts.lines(known) if known else []
+            kept = await self.executor.known_task(task, "auto")
+            page.baselines = profile.baseline_lines(kept) if kept else []
+            page.floors = profile.floor_lines(kept) if kept else []
 
     def candidate(self, caller: str, candidate_id: str) -> Candidate:
         """Return a caller's candidate.

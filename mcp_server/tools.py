@@ -139,6 +139,7 @@ def _register_tasks(server: Server) -> None:
         task = service(ctx).tasks.get(task_id)
         page = TaskPage(task_id=task.id, title=task.title, task_sha256=task.sha256)
         page.devices = [d.name for d in [*machine.gpus(), machine.cpu()]]
+        await service(ctx).tell_known(task, page)
         if len(task.source.encode()) <= _SOURCE_BYTES:
             page.source = task.source
         else:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mcp_server.judge import profiling, timing
 from mcp_server.judge.attempt import SLOT, Attempt, Findings, fault_of_end
 from mcp_server.judge.faults import Fault, WorkerEnded
-from mcp_server.judge.floor import floor_of
+from mcp_server.judge.floor import floors_of
 from mcp_server.judge.oracle import secret
 from mcp_server.judge.qualification import Qualification, qualify
 from mcp_server.judge.state import TaskState
@@ -240,14 +240,11 @@ class Evaluation:
         own = profiling.examine(attempt.station, SLOT, self.request.source, PROFILE_S)
         self.keeper.release(self.held)  # a profiler leaves its hooks in the process
         cost, facts = self.held.cost, self.keeper.facts
-        floors = {
-            name: asdict(floor_of(cost, facts, name)) for name in ("fp32", "tf32_fp16", "bf16")
-        }
         self.findings.evidence["profile"] = {
             "candidate": own,
             "original": eager,
             "cost": asdict(cost),
-            "floors": floors,
+            "floors": floors_of(cost, facts),
             "facts": facts.to_json(),
             "notes": found.notes,
         }

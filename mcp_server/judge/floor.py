@@ -6,7 +6,7 @@ An honest candidate may go below it where algebra saves work; then a reader shou
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -72,6 +72,11 @@ def floor_of(cost: Cost, facts: Facts, precision_class: str) -> Floor:
     rate = facts.matrix_rate(precision_class)
     compute_s = cost.flops / rate if rate else 0.0
     return Floor(cost.bytes_moved(precision_class) / facts.bandwidth * 1e3, compute_s * 1e3)
+
+
+def floors_of(cost: Cost, facts: Facts) -> dict[str, dict[str, float]]:
+    """Return the two times of every precision class, as plain data."""
+    return {name: asdict(floor_of(cost, facts, name)) for name in PACKED}
 
 
 def fields(floor: Floor, runtime_ms: float, *, launch_bound: bool | None) -> dict[str, Any]:

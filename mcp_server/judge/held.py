@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mcp_server.judge import baselines, facts
 from mcp_server.judge.faults import Fault, lost
-from mcp_server.judge.floor import Cost, cost_of
+from mcp_server.judge.floor import Cost, cost_of, floors_of
 from mcp_server.judge.qualification import Qualification, from_json, qualify
 from mcp_server.judge.station import Station
 from mcp_server.judge.worker_link import Worker
@@ -136,6 +136,7 @@ class Keeper:
         if more and found.baselines:
             self._measure_more(held, request, found)
         if lacking or more:
+            found.floors = floors_of(held.cost, self.facts)
             self.server.send("qualified", id=request.id, qualification=found.to_json())
         held.qualifications[key] = found
         return found

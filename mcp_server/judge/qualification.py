@@ -68,6 +68,8 @@ class Qualification:
     noise_floor: float = 0.0
     scope: str = "latency"
     peak_bytes: int | None = None
+    floors: dict[str, dict[str, float]] = field(default_factory=dict[str, dict[str, float]])
+    """By precision class the least milliseconds of memory and arithmetic on this device."""
     extended: bool = False
     """Whether the baselines that take minutes were looked at, too."""
 
