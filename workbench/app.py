@@ -14,16 +14,19 @@ from sessions.folder import root, sessions_root
 from workbench import config, theme
 from workbench.actions import Where, bindings
 from workbench.announcing import Announcer
+from workbench.errors import WorkbenchError
 from workbench.glyphs import ASCII, NEEDS_YOU, UNICODE, is_unicode
+from workbench.keymap import Keymap, keymap
 from workbench.plain import inert_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from textual.screen import Screen
 
     from sessions.folder import SessionFolder
+    from workbench.widgets.steer_form import Draft
 
 DUMB = "this terminal (TERM=dumb) cannot show screens; use: pike run --plain, pike tail SESSION --follow"
 
@@ -55,8 +58,11 @@ class PikeApp(App[object]):
         bell: bool = True,
         title: bool = True,
         calm: bool = False,
+        keys: Keymap | None = None,
     ) -> None:
         super().__init__()
+        self.keys = keys or Keymap()
+        self.set_keymap(dict(self.keys.changed))
         self.now = now
         self._folder = folder
         self._under = under or (folder.path.parent if folder else sessions_root())
@@ -65,6 +71,10 @@ class PikeApp(App[object]):
         """What the time between two looks at a journal is multiplied by."""
         sign = (UNICODE if unicode else ASCII).session(NEEDS_YOU)
         self.announcer = Announcer(self._to_terminal, bell=bell, title=title, sign=sign)
+        self._drafts: dict[Path, Draft] = {}
+        self._models: tuple[str, ...] | None = None
+        self.new_session_draft: dict[str, str] = {}
+        """What was typed in the form of a new session and not started."""
         self.set_class(not unicode, "-ascii")
         self.animation_level = "none"
         for one in theme.THEMES:
@@ -78,6 +88,23 @@ class PikeApp(App[object]):
     def get_default_screen(self) -> Screen[None]:
         """Return the first screen: nothing else is painted before it."""
         return self._live(self._folder) if self._folder else self._sessions()
+
+    def draft(self, folder: SessionFolder) -> Draft:
+        """Return what was typed for a session and not sent: this viewer's only."""
+        from workbench.widgets.steer_form import Draft
+
+        return self._drafts.setdefault(folder.path, Draft())
+
+    def model_names(self) -> tuple[str, ...]:
+        """Return the models that can be named as they are."""
+        from workbench.model_choice import catalog
+
+        if self._models is None:
+            try:
+                self._models = tuple(catalog(config.load().models).names())
+            except WorkbenchError:
+                self._models = ()
+        return self._models
 
     def show_live(self, folder: SessionFolder) -> None:
         """Open a session over the list; the one the application began on is still below it."""
@@ -95,6 +122,29 @@ class PikeApp(App[object]):
             self.pop_screen()
         else:
             self.push_screen(self._sessions())
+
+    def show_new(self) -> None:
+        """Open the form of a new session; what was typed and not started stands in it again."""
+        from workbench.screens.new_session import NewSessionScreen
+
+        self.push_screen(NewSessionScreen(self._under, self.new_session_draft))
+
+    def show_begun(self, folder: SessionFolder) -> None:
+        """Watch a session that was begun in the form, in the form's place."""
+        self.pop_screen()
+        self.show_live(folder)
+
+    def show_compare(self, folder: SessionFolder, candidates: Sequence[str]) -> None:
+        """Compare attempts of a session, over the screen that asks for it."""
+        from workbench.screens.compare import CompareScreen
+
+        self.push_screen(CompareScreen(folder, candidates))
+
+    def show_versus(self, folders: Sequence[SessionFolder]) -> None:
+        """Compare sessions on one task, over the screen that asks for it."""
+        from workbench.screens.compare_sessions import CompareSessionsScreen
+
+        self.push_screen(CompareSessionsScreen(folders))
 
     def _below(self) -> object:
         return self.screen_stack[-2] if len(self.screen_stack) > 1 else None
@@ -170,6 +220,7 @@ def run(folder: SessionFolder | None) -> int:
         bell=bool(settings["bell"]),
         title=bool(settings["title"]),
         calm=is_calm(settings.text("calm"), os.environ),
+        keys=keymap(settings.keys),
     )
     try:
         result = app.run(mouse=bool(settings["mouse"]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from workbench.messages import Failed, Told
+from workbench.messages import Failed, SteerAsked, Told
 
 if TYPE_CHECKING:
     from sessions.folder import SessionFolder
@@ -53,3 +53,15 @@ def _make_way(folder: SessionFolder) -> bool:
 
     found = lookup.state(folder)
     return renewing.is_outdated(found) and renewing.make_way(folder, found)
+
+
+def steer(folder: SessionFolder, act: str, args: dict[str, Any], seen_seq: int) -> SteerAsked:
+    """Write a steer into the journal; return its id, or why it was not written. Blocking: call it in a thread."""
+    from sessions.commands import send
+    from sessions.errors import SessionError
+    from sessions.journal import JournalError
+
+    try:
+        return SteerAsked(act, send(folder.journal, act, args, seen_seq=seen_seq))
+    except (SessionError, JournalError) as error:
+        return SteerAsked(act, 0, f"{act} was not asked: {error}")

@@ -14,7 +14,7 @@ import os
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from workbench.errors import WrongUsage, nearest
 
@@ -201,7 +201,18 @@ class _Layers:
     def _keys(self, path: Path, table: Any) -> None:
         if not isinstance(table, dict):
             raise WrongUsage(f"{path}: [keys] must be a table of act to key.")
-        self.keys.update({str(act): str(key) for act, key in table.items()})  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        self.keys.update(_flat(cast("dict[str, Any]", table)))  # keys of TOML are text
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    """Return a table by its dotted keys: TOML reads `live.pause = "r"` as a table in a table."""
+    found: dict[str, str] = {}
+    for name, value in table.items():
+        if isinstance(value, dict):
+            found |= _flat(cast("dict[str, Any]", value), f"{prefix}{name}.")
+        else:
+            found[f"{prefix}{name}"] = str(value)
+    return found
 
 
 def checked(setting: Setting, value: Any, origin: str) -> Value:

@@ -74,6 +74,45 @@ class SessionsRead(Message):
         self.rows = rows
 
 
+class SteerPicked(Message):
+    """A steer of the list is to be withdrawn or edited."""
+
+    def __init__(self, key: str, act: str) -> None:
+        super().__init__()
+        self.key = key
+        self.act = act
+
+
+class SteerAsked(Message):
+    """A steer was written into the journal, or could not be."""
+
+    def __init__(self, act: str, command: int, why: str = "") -> None:
+        super().__init__()
+        self.act = act
+        self.command = command
+        """Its id; 0 if it was not written."""
+        self.why = why
+        """Why it was not."""
+
+
+class FieldChanged(Message):
+    """Something else was chosen or typed in a field of a form."""
+
+    def __init__(self, field: str, value: str) -> None:
+        super().__init__()
+        self.field = field
+        self.value = value
+
+
+class DiffWanted(Message):
+    """The diff is wanted with more or less around it, or with white space the other way."""
+
+    def __init__(self, by: int = 0, *, whitespace: bool = False) -> None:
+        super().__init__()
+        self.by = by
+        self.whitespace = whitespace
+
+
 class Failed(Message):
     """Something a person asked for did not work; stays in the banner until settled."""
 

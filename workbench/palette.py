@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from workbench.actions import Where, acts
+from workbench.actions import Where
+from workbench.keymap import keymap_of
 from workbench.messages import ActWanted
 
 if TYPE_CHECKING:
@@ -36,11 +37,13 @@ class ActProvider(Provider):
         where = getattr(self.screen, "WHERE", None)
         places = (where, Where.EVERYWHERE) if isinstance(where, Where) else (Where.EVERYWHERE,)
         for place in places:
-            yield from (act for act in acts(place) if act.id != "app.palette")
+            yield from (
+                act for act in keymap_of(self.screen).acts(place) if act.id != "app.palette"
+            )
 
     def _doing(self, act: Act) -> Callable[[], object]:
         return partial(self.screen.post_message, ActWanted(act.id))
 
 
 def _title(act: Act) -> str:
-    return f"{act.group}: {act.label}  ({act.shown})"
+    return f"{act.group}: {act.label}{f'  ({act.shown})' if act.shown else ''}"

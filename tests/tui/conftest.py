@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sessions.journal import Command
+    from workbench.keymap import Keymap
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,14 @@ class Stage:
     """`gpt-block`: running, an engine alive."""
     at: float
 
-    def app(self, *, on_list: bool = False, unicode: bool = True, theme: str = "dark") -> PikeApp:
+    def app(
+        self,
+        *,
+        on_list: bool = False,
+        unicode: bool = True,
+        theme: str = "dark",
+        keys: Keymap | None = None,
+    ) -> PikeApp:
         """Return an application four seconds after the last fact."""
         return PikeApp(
             None if on_list else self.folder,
@@ -39,6 +47,7 @@ class Stage:
             now=lambda: self.at + 4,
             unicode=unicode,
             wanted_theme=theme,
+            keys=keys,
         )
 
     def asked(self) -> list[Command]:

@@ -421,10 +421,10 @@ def _steers(script: Script) -> None:
     waiting = {"text": f"no atomics {HOSTILE[0]}", "scope": "lineage:003", "last": 10}
     script.add(
         [
-            f.Steered("s1", 1, "guide", guide, "ann", applied=True),
+            f.Steered("s1", 901, "guide", guide, "ann", applied=True),
             f.Steered(
                 "s2",
-                2,
+                902,
                 "pin",
                 {"candidate": "c4"},
                 "ann",
@@ -433,7 +433,7 @@ def _steers(script: Script) -> None:
             ),
         ]
     )
-    script.add([f.Steered("s3", 3, "guide", waiting, "ann", applied=True)])
+    script.add([f.Steered("s3", 903, "guide", waiting, "ann", applied=True)])
 
 
 def _hostile(script: Script, number: int) -> None:

@@ -11,12 +11,17 @@ from tests.tui.looking import live, press, settled, shown, until
 from workbench.actions import ACTS, Act, Where, acts, footer
 from workbench.app import PikeApp
 from workbench.screens.choice import Choice
+from workbench.screens.compare import CompareScreen
+from workbench.screens.compare_sessions import CompareSessionsScreen
 from workbench.screens.help import HelpScreen, help_document
 from workbench.screens.live import LiveScreen
+from workbench.screens.new_session import NewSessionScreen
 from workbench.screens.session_list import SessionListScreen
+from workbench.screens.steer import SteerScreen
 from workbench.widgets.lineage_tree import LineageTree
 from workbench.widgets.lines import plain_text
 from workbench.widgets.row_list import RowList
+from workbench.widgets.steer_list import SteerList
 from workbench.widgets.text_view import TextView
 
 if TYPE_CHECKING:
@@ -28,6 +33,11 @@ OWNERS: dict[Where, tuple[type, ...]] = {
     Where.LIVE: (LiveScreen,),
     Where.ROWS: (RowList, LineageTree),
     Where.TEXT: (TextView,),
+    Where.STEER: (SteerScreen,),
+    Where.STEERS: (SteerList,),
+    Where.NEW: (NewSessionScreen,),
+    Where.COMPARE: (CompareScreen,),
+    Where.VERSUS: (CompareSessionsScreen,),
 }
 FORBIDDEN = ("ctrl+s", "ctrl+a", "ctrl+b")
 
@@ -39,7 +49,7 @@ def test_every_act_is_done_by_a_method_where_it_is_at_hand(act: Act) -> None:
 
 def test_no_key_means_two_things_in_one_place() -> None:
     for where in Where:
-        keys = Counter(key for act in acts(where) for key in act.key.split(","))
+        keys = Counter(key for act in acts(where) if act.key for key in act.key.split(","))
         assert [key for key, count in keys.items() if count > 1] == []
 
 

@@ -14,7 +14,9 @@ from tests.tui.looking import live, press, proposal_of, settled, shown, told, un
 from workbench.app import PikeApp
 from workbench.screens.choice import Choice
 from workbench.screens.session_list import SessionListScreen
-from workbench.screens.steer import GuideBox, SteerList, SteerScreen
+from workbench.screens.steer import SteerScreen
+from workbench.widgets.steer_fields import GuideBox
+from workbench.widgets.steer_list import SteerList
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -179,7 +181,9 @@ async def test_a_guide_is_sent_with_scope_and_duration(stage: Stage) -> None:
         await settled(pilot)
         await press(pilot, "j", "s")
         assert isinstance(pilot.app.screen, SteerScreen)
-        await press(pilot, *"fp16", "shift+tab", "right", "shift+tab", "right", "right", "ctrl+j")
+        await press(
+            pilot, *"fp16", "shift+tab", "right", "right", "shift+tab", "right", "right", "ctrl+j"
+        )
         want = {"text": "fp16", "scope": "candidate:c28", "last": 10}
         assert [(c.act, c.args) for c in stage.asked()] == [("guide", want)]
 
@@ -206,10 +210,11 @@ async def test_steers_are_listed_with_what_became_of_them_and_can_be_withdrawn(
             ("s2", "refused"),
         ]
         await press(pilot, "tab", "w")
+        await until(pilot, stage.asked)
         assert [(c.act, c.args) for c in stage.asked()] == [("withdraw", {"steer": "s1"})]
 
 
-async def test_z_withdraws_the_newest_guide(stage: Stage) -> None:
+async def test_z_withdraws_the_newest_steer_that_waits(stage: Stage) -> None:
     async with stage.app().run_test(size=WIDE) as pilot:
         await settled(pilot)
         await press(pilot, "z")

@@ -9,8 +9,9 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 
-from workbench.actions import Where, acts
+from workbench.actions import Where
 from workbench.glyphs import SESSION_WORDS, UNICODE, VERDICT_WORDS
+from workbench.keymap import Keymap, keymap_of
 from workbench.widgets.document import document, section
 from workbench.widgets.lines import Line, Span, fit, span
 from workbench.widgets.text_view import TextView
@@ -18,14 +19,19 @@ from workbench.widgets.text_view import TextView
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
+    from workbench.actions import Act
     from workbench.widgets.document import Document
 
+WITH: dict[Where, tuple[Where, ...]] = {Where.LIVE: (Where.STEER, Where.STEERS)}
+"""The dialogs of a screen, which its help explains too."""
 
-def help_document(where: Where) -> Document:
-    """Return the help of one screen."""
+
+def help_document(where: Where, keys: Keymap | None = None) -> Document:
+    """Return the help of one screen, with the keys a person has."""
     lines: list[Line] = []
-    for place in (where, Where.ROWS, Where.TEXT, Where.EVERYWHERE):
-        lines += section(place.value.capitalize(), [_act_line(*row) for row in _rows(place)])
+    for place in (where, *WITH.get(where, ()), Where.ROWS, Where.TEXT, Where.EVERYWHERE):
+        rows = [_act_line(act) for act in (keys or Keymap()).acts(place)]
+        lines += section(place.value.capitalize(), rows)
     lines += section("Sessions", [_sign(UNICODE.session(w), w) for w in SESSION_WORDS])
     lines += section("Verdicts", [_sign(UNICODE.verdict(w), w) for w in VERDICT_WORDS])
     lines += section(
@@ -44,12 +50,9 @@ def help_document(where: Where) -> Document:
     return document(lines, wraps=True)
 
 
-def _rows(place: Where) -> list[tuple[str, str, str]]:
-    return [(act.shown, act.label, act.help) for act in acts(place)]
-
-
-def _act_line(keys: str, label: str, told: str) -> Line:
-    return (Span(fit(f"  {keys}", 11), "key"), Span(fit(label, 16)), span(told, "dim"))
+def _act_line(act: Act) -> Line:
+    keys = act.shown or "ctrl+p"
+    return (Span(fit(f"  {keys}", 11), "key"), Span(fit(act.label, 16)), span(act.help, "dim"))
 
 
 def _sign(glyph: str, word: str) -> Line:
@@ -77,7 +80,7 @@ class HelpScreen(ModalScreen[None]):
     def on_mount(self) -> None:
         """Show the help of the screen below."""
         view = self.query_one(TextView)
-        view.show(help_document(self._where))
+        view.show(help_document(self._where, keymap_of(self)))
         view.focus()
 
     def action_close(self) -> None:

@@ -148,7 +148,8 @@ class LiveScreen(LiveActs):
     def _paint(self, beat: Beat, *, slow: bool, engine: bool) -> None:
         if beat.live or engine:
             self.paint_rows()
-        if beat.facts:
+        if beat.facts and self.feed:
+            self.steers_answered(self.feed.state)
             self._paint_lineages()
             self.query_one(DetailPane).refresh_document()
             self._chart_stale = True

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from workbench.format import plural
 from workbench.plain import Inert
-from workbench.screens.session_acts import AXES, SessionActs
+from workbench.screens.session_acts import AXES
+from workbench.screens.steer_acts import SteerActs
 from workbench.widgets.attempt_table import AttemptTable
 from workbench.widgets.filter_line import FilterLine
 from workbench.widgets.frame import Separator
@@ -22,7 +23,7 @@ PANES = ("#lineages", "#attempts", "#text", "#agents")
 FILTER_HINT = "correct  !suspect  >1.5x  by:EFA  lineage:003  any word"
 
 
-class LiveActs(SessionActs):
+class LiveActs(SteerActs):
     """The acts on what is seen of a session."""
 
     # --- what is seen

@@ -1,4 +1,4 @@
-"""What the keys of the live screen do to a session: pause, stop, steer, ban, leave, copy, write."""
+"""What the keys of the live screen do to a session: pause, stop, leave, copy, write."""
 
 from __future__ import annotations
 
@@ -42,8 +42,6 @@ class SessionActs(PikeScreen):
         self.axis = AXES[0]
         self.trouble = ""
         """What failed and is not settled."""
-        self.draft = Inert("")
-        """A guide not sent yet: this viewer's only."""
         self._searching = False
 
     @property
@@ -77,9 +75,11 @@ class SessionActs(PikeScreen):
     def ask(self, act: str, args: dict[str, Any] | None = None, *, revive: bool = False) -> None:
         """Write a command, in a thread; the screen shows that it waits, and when it was taken."""
         seen = self.feed.state.seq if self.feed else 0
-        self._in_thread(lambda: ask(self.folder, act, args or {}, seen, revive=revive))
+        self.in_thread(lambda: ask(self.folder, act, args or {}, seen, revive=revive))
 
-    def _in_thread(self, work: Callable[[], Message | None]) -> None:
+    def in_thread(self, work: Callable[[], Message | None]) -> None:
+        """Do what may block, then handle what it found."""
+
         def run() -> None:
             told = work()
             if told is not None:
@@ -101,7 +101,7 @@ class SessionActs(PikeScreen):
         elif alive:
             self.ask("resume")
         elif self.standing.word in ("crashed", "stopped") and self.standing.silent:
-            self._in_thread(lambda: start(self.folder))
+            self.in_thread(lambda: start(self.folder))
         else:
             self.ask("resume", revive=True)
 
@@ -127,58 +127,6 @@ class SessionActs(PikeScreen):
     def _stop(self, answer: str | None) -> None:
         if answer:
             self.ask("stop", {"now": answer == "now"})
-
-    def action_ban(self) -> None:
-        """Ask whether to ban the attempt under the cursor, or to lift its ban."""
-        attempt = self.attempt()
-        if attempt is None:
-            self.tell("no attempt is selected")
-            return
-        if attempt.banned:
-            said = [Inert("It may be a parent and an inspiration again.")]
-            answers = (Answer("X", "Lift the ban", "off"), CANCEL)
-        else:
-            said = [Inert("No new proposal starts from it. What was measured stays.")]
-            answers = (
-                Answer("X", "Ban it and what descends from it", "subtree"),
-                Answer("o", "Ban only this one", "one"),
-                CANCEL,
-            )
-        title = inert_line(f"Ban {attempt.id}" if not attempt.banned else f"Banned: {attempt.id}")
-        self.pike.push_screen(Choice(title, said, answers), lambda a: self._ban(attempt.id, a))
-
-    def _ban(self, candidate: str, answer: str | None) -> None:
-        if answer:
-            args = {"candidate": candidate, "subtree": answer == "subtree", "off": answer == "off"}
-            self.ask("ban", args)
-
-    def action_steer(self) -> None:
-        """Open the dialog for guides."""
-        from workbench.screens.steer import SteerScreen, Wish
-
-        if self.feed is None:
-            return
-
-        def done(wish: Wish | None) -> None:
-            if wish is not None:
-                self.draft = wish.draft
-                for act, args in wish.commands:
-                    self.ask(act, args)
-
-        screen = SteerScreen(self.feed.state, self.table.selected, self.draft)
-        self.pike.push_screen(screen, done)
-
-    def action_withdraw(self) -> None:
-        """Withdraw the newest guide that still acts or waits."""
-        from sessions.steering import in_force
-
-        state = self.feed.state if self.feed else None
-        found = [s for s in state.steers.values() if in_force(state, s)] if state else []
-        if not found:
-            self.tell("no guide is waiting or in force")
-            return
-        self.ask("withdraw", {"steer": found[-1].id})
-        self.tell(f"withdrawing {found[-1].id}; it acts from the next prompt")
 
     def action_leave(self) -> None:
         """Leave; while a search runs, say first that it goes on."""

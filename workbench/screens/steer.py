@@ -1,214 +1,304 @@
-"""Steering with words: write a guide, say whom it is for and how long, see and withdraw those on their way."""
+"""The dialog for all eight acts on a running search, and for what became of those sent before.
+
+It stays open until the engine has taken what it sent, so that a refusal meets the words it refuses.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import TextArea
 
-from sessions.steering import GUIDE_LIMIT, status
-from workbench.format import plural
+from workbench.actions import Where, bindings
+from workbench.asking import steer
+from workbench.editing import NoEditor, edited
+from workbench.keymap import keymap_of
 from workbench.plain import Inert, inert, inert_line
-from workbench.widgets.chooser import Chooser
-from workbench.widgets.lines import NO_TEXT, Line, Span, app_of, fit, span, write_border
+from workbench.widgets.chooser import LABEL, Chooser
+from workbench.widgets.lines import Line, Span, app_of, joined, span, wrap
 from workbench.widgets.painted import Lines
-from workbench.widgets.row_list import RowList
+from workbench.widgets.steer_fields import GuideBox, SteerFields
+from workbench.widgets.steer_form import ACTS, SAYS, About, Draft, Wrong, command, fields
+from workbench.widgets.steer_list import OPEN, SteerList, steer_rows
 
 if TYPE_CHECKING:
-    from textual import events
+    from collections.abc import Callable
+
     from textual.app import ComposeResult
 
+    from sessions.folder import SessionFolder
     from sessions.model import State, SteerRecord
-    from workbench.widgets.attempt_rows import AttemptRow
+    from workbench import messages as m
 
-TEN = 10
-TONES = {"in force": "better", "waiting": "busy", "refused": "warn"}
-WHEN = {"waiting": "from the next prompt", "spent": "spent", "withdrawn": "withdrawn"}
-
-
-@dataclass(slots=True)
-class Wish:
-    """What a person wants when the dialog closes."""
-
-    commands: list[tuple[str, dict[str, Any]]] = field(
-        default_factory=list[tuple[str, dict[str, Any]]]
-    )
-    draft: Inert = NO_TEXT
-    """Words kept for later: of this viewer only."""
+WIDTH = 78
+FILE_LIMIT = 1_000_000
+"""Bytes of a file to submit: more is no candidate."""
 
 
-@dataclass(frozen=True, slots=True)
-class SteerRow:
-    """One steer, as shown."""
-
-    key: str
-    act: Inert
-    said: Inert
-    standing: str
-    note: str
-
-
-def steer_rows(state: State) -> list[SteerRow]:
-    """Return the steers of a session: what acts or waits first, newest first."""
-    found = [
-        _row(state, steer) for steer in reversed(state.steers.values()) if steer.act != "withdraw"
-    ]
-    order = ("in force", "waiting", "refused")
-    return sorted(
-        found, key=lambda r: order.index(r.standing) if r.standing in order else len(order)
-    )
-
-
-def _row(state: State, steer: SteerRecord) -> SteerRow:
-    standing = status(state, steer)
-    said = str(steer.args.get("text") or steer.args.get("candidate") or "")
-    used = plural(steer.uses, "query", "queries") if standing == "in force" else ""
-    note = used or (steer.why if standing == "refused" else WHEN.get(standing, ""))
-    return SteerRow(
-        steer.id, inert_line(steer.act, 12), inert_line(said, 200), standing, inert_line(note, 80)
-    )
-
-
-class SteerList(RowList[SteerRow]):
-    """Steers in force, waiting and refused."""
-
-    def line(self, row: SteerRow, width: int) -> Line:
-        """Return one steer in `width` cells."""
-        room = max(10, width - 45)
-        return (
-            Span(fit(inert_line(row.standing), 10), TONES.get(row.standing, "dim")),
-            Span(fit(inert_line(f"{row.key} {row.act}"), 11), "strong"),
-            Span(fit(row.said, room)),
-            Span(fit(inert_line(f"  {row.note}"), 24), "dim"),
-        )
-
-
-class GuideBox(TextArea):
-    """The words; what is pasted into it is made inert first."""
-
-    BINDINGS: ClassVar = [Binding("tab", "app.focus_next", show=False)]
-
-    async def _on_paste(self, event: events.Paste) -> None:
-        event.text = inert(event.text)
-        await super()._on_paste(event)
-
-
-class SteerScreen(ModalScreen[Wish]):
-    """Sends guides and withdraws them; nothing stops while it is open."""
+class SteerScreen(ModalScreen[Draft]):
+    """Sends steers, edits and withdraws them; nothing stops while it is open. Returns what was not sent."""
 
     CSS_PATH = "../styles/dialogs.tcss"
-    BINDINGS: ClassVar = [
-        Binding("ctrl+j", "send", show=False, priority=True),
-        Binding("escape,ctrl+c", "keep", show=False, priority=True),
-        Binding("w,delete", "withdraw", show=False),
-        Binding("e", "edit", show=False),
-    ]
+    BINDINGS: ClassVar = bindings(Where.STEER)
+    AUTO_FOCUS = ""
 
-    def __init__(self, state: State, row: AttemptRow | None, draft: Inert) -> None:
+    def __init__(
+        self, folder: SessionFolder, about: About, draft: Draft, alive: Callable[[], bool]
+    ) -> None:
         super().__init__()
-        self._state = state
-        self._row = row
+        self._folder = folder
+        self._about = about
         self._draft = draft
-        self._wish = Wish()
+        self._alive = alive
+        """Whether an engine is there to answer."""
+        self._asked: dict[int, str] = {}
+        """Commands no fact has answered: id to act."""
+        self._edits = ""
+        """The steer whose words are being changed."""
+        self._spoken = ("", "dim")
+
+    # --- looks
 
     def compose(self) -> ComposeResult:
-        """Lay out the form."""
-        scopes = [("session", Inert("session"))]
-        if self._row is not None:
-            scopes += [
-                (f"lineage:{self._row.lineage}", inert_line(f"lineage {self._row.lineage}")),
-                (f"candidate:{self._row.key}", inert_line(f"candidate {self._row.key}")),
-            ]
-        lasting = [("0", Inert("until withdrawn")), (str(TEN), Inert(f"{TEN} proposals"))]
+        """Lay out the form, then what was sent before."""
+        act = Inert(self._draft.act)
         with Vertical(classes="dialog") as box:
-            box.border_title = Content(inert_line(f"Steer {self._state.name}"))
-            yield Chooser(Inert("For"), scopes, id="scope")
-            yield Chooser(Inert("Lasting"), lasting, id="lasting")
-            yield GuideBox(
-                self._draft,
-                id="words",
-                soft_wrap=True,
-                tab_behavior="focus",
-                show_line_numbers=False,
+            box.border_title = Content(inert_line(f"Steer {self._about.state.name}", 60))
+            yield Chooser(
+                Inert("Act"), [(a, Inert(a)) for a in ACTS], start=act, bare=True, id="act"
             )
+            yield Lines(id="told")
+            yield SteerFields(id="fields")
+            yield Lines(id="said")
             yield SteerList(id="steers")
             yield Lines(id="foot")
 
-    def on_mount(self) -> None:
-        """Show the steers there are; the words have the keys."""
-        steers = self.query_one(SteerList)
-        steers.show(steer_rows(self._state))
-        steers.display = bool(self._state.steers)
-        self.query_one("#foot", Lines).set_lines(
-            [
-                (
-                    *(
-                        span("ctrl+j", "key"),
-                        span(" Send  "),
-                        span("tab", "key"),
-                        span(" Next field  "),
-                    ),
-                    *(span("w", "key"), span(" Withdraw  "), span("e", "key"), span(" Edit  ")),
-                    *(span("esc", "key"), span(" Keep as draft")),
-                )
-            ]
+    async def on_mount(self) -> None:
+        """Show the steers there are and the fields of the act."""
+        self.query_one("#foot", Lines).set_lines([self._keys()])
+        self._show_steers()
+        await self._lay_out()
+        self.form.take_keys()
+
+    def _keys(self) -> Line:
+        keys = keymap_of(self)
+        found = [*keys.footer(Where.STEER), *keys.footer(Where.STEERS)]
+        shown = [a for a in found if a.id.startswith("steer")]
+        return joined(
+            [(span(act.shown, "key"), span(f" {act.label}")) for act in shown], span("  ")
         )
-        words = self.query_one(GuideBox)
-        words.cursor_blink = False
-        words.focus()
-        self._count()
 
-    def on_text_area_changed(self) -> None:
-        """Count the characters."""
-        self._count()
+    @property
+    def act(self) -> str:
+        """The act whose form is shown."""
+        return self._draft.act
 
-    def _count(self) -> None:
-        words = self.query_one(GuideBox)
-        write_border(words, lower=Inert(f"{len(words.text):,} of {GUIDE_LIMIT:,}"))
+    @property
+    def form(self) -> SteerFields:
+        """The fields of the act."""
+        return self.query_one(SteerFields)
+
+    async def _lay_out(self) -> None:
+        """Show the fields of the act, each with what was typed in it before."""
+        self._explain(Inert(SAYS[self.act]), "dim")
+        await self.form.lay_out(fields(self.act, self._about), self._draft, self._about)
+        self._speak("")
+
+    def _explain(self, text: Inert, tone: str) -> None:
+        self.query_one("#told", Lines).set_lines([(span(" " * LABEL), Span(text, tone))])
+
+    def _show_steers(self) -> None:
+        steers = self.query_one(SteerList)
+        rows = steer_rows(self._about.state)
+        steers.show(rows)
+        steers.display = bool(rows)
+        steers.styles.height = min(6, len(rows)) or 1
+
+    def _speak(self, text: str, tone: str = "dim") -> None:
+        """Say something under the fields until something else is said."""
+        self._spoken = (text, tone)
+        rows = wrap((Span(inert_line(text, 400), tone),), WIDTH - 2) if text else []
+        self.query_one("#said", Lines).set_lines(rows)
+
+    # --- what is typed
+
+    def _keep(self) -> None:
+        """Remember what is typed that the form did not begin with."""
+        if not self._edits:
+            self._draft.values[self.act] = self.form.typed()
+
+    async def on_field_changed(self, message: m.FieldChanged) -> None:
+        """Show the form of another act, or what a typed candidate is."""
+        message.stop()
+        if message.field == "act" and message.value != self.act:
+            self._keep()
+            self._edits = ""
+            self._draft.act = message.value
+            await self._lay_out()
+        else:
+            self.form.describe(message.field, message.value, self._about.state)
+
+    # --- sending
 
     def action_send(self) -> None:
-        """Send the guide."""
-        text = self.query_one(GuideBox).text.strip()
-        if len(text) > GUIDE_LIMIT:
+        """Send what the form says."""
+        if self._edits:
+            self._send("edit", {"steer": self._edits, "text": self.form.values()["text"].strip()})
+            return
+        found = command(self.act, self.form.values(), self._about, _read)
+        if isinstance(found, Wrong):
+            self._speak(f"! {found.why}", "warn")
+            self.form.go_to(found.field)
+        else:
+            self._keep()
+            self._send(self.act, found)
+
+    def _send(self, act: str, args: dict[str, Any]) -> None:
+        self._speak(f"{act} asked")
+        seen = self._about.state.seq
+
+        def work() -> None:
+            self.post_message(steer(self._folder, act, args, seen))
+
+        self.run_worker(work, thread=True, group="asking", exit_on_error=False)
+
+    def on_steer_asked(self, message: m.SteerAsked) -> None:
+        """Wait for the engine's answer, if there is an engine."""
+        message.stop()
+        if not message.command:
+            self._speak(f"! {message.why}", "warn")
+        elif self._alive():
+            self._asked[message.command] = message.act
+            self._speak(f"{message.act} asked: the engine takes it up within a second", "busy")
+        else:
+            self._sent(message.act)
             app_of(self).notify(
-                Inert(f"{GUIDE_LIMIT:,} characters is the most"), severity="warning", markup=False
+                inert_line(f"{message.act} is kept: no engine runs, the next one takes it up"),
+                markup=False,
             )
+
+    def show_state(self, state: State) -> None:
+        """Show what became of the steers, and how the engine answered."""
+        about = self._about
+        self._about = About(
+            state, about.candidate, about.lineage, about.models, about.source, about.name
+        )
+        self._show_steers()
+        for record in {s.command: s for s in state.steers.values()}.values():
+            if record.command in self._asked:
+                self._answered(record)
+
+    @property
+    def unanswered(self) -> dict[int, str]:
+        """The commands whose answer it waits for, by id."""
+        return self._asked
+
+    def _answered(self, record: SteerRecord) -> None:
+        act = self._asked.pop(record.command)
+        if not record.applied:
+            self._speak(f"! {record.id} {act} refused: {record.why}", "warn")
             return
-        if text:
-            scope, lasting = self.query_one("#scope", Chooser), self.query_one("#lasting", Chooser)
-            args = {"text": text, "scope": scope.value, "last": int(lasting.value)}
-            self._wish.commands.append(("guide", args))
-        self.dismiss(self._wish)
+        told = inert_line(f"{record.id} {act} is taken up")
+        if act == "withdraw":
+            self._speak(f"{record.args.get('steer', '')} is withdrawn", "better")
+            return
+        app_of(self).notify(told, markup=False)
+        self._sent(act)
 
-    def action_keep(self) -> None:
-        """Close; the words stay as a draft."""
-        self._wish.draft = inert(self.query_one(GuideBox).text)
-        self.dismiss(self._wish)
+    def _sent(self, act: str) -> None:
+        """Forget the draft of what was sent, and close."""
+        if act in ("withdraw", "edit"):
+            self._edits = ""
+        else:
+            self._draft.values.pop(act, None)
+            self._draft.source = self._draft.name = ""
+        if act == "withdraw":
+            self._speak("withdraw is kept for the next engine")
+        else:
+            self.dismiss(self._draft)
 
-    def action_withdraw(self) -> None:
-        """Withdraw the steer under the cursor."""
+    async def action_keep(self) -> None:
+        """Close; what is typed stays as a draft. While a steer's words are changed, leave that first."""
+        if self._edits:
+            self._edits = ""
+            await self._lay_out()
+            return
+        self._keep()
+        self.dismiss(self._draft)
+
+    def action_next_field(self) -> None:
+        """Go to the next field."""
+        self.focus_next()
+
+    # --- the steers sent before
+
+    async def on_steer_picked(self, message: m.SteerPicked) -> None:
+        """Withdraw a steer, or change its words."""
+        message.stop()
+        record = self._about.state.steers[message.key]
         row = self.query_one(SteerList).selected
-        if row is None or row.standing not in ("in force", "waiting") or row.act != "guide":
-            app_of(self).notify("nothing here to withdraw", markup=False)
-            return
-        self._wish.commands.append(("withdraw", {"steer": row.key}))
-        self.action_keep()
+        if row is None or row.standing not in OPEN:
+            self._speak(f"{record.id} is {row.standing if row else 'gone'}: nothing to change")
+        elif message.act == "withdraw":
+            self._send("withdraw", {"steer": record.id})
+        elif record.act in ("guide", "fork"):
+            await self._edit(record)
+        else:
+            self._speak(f"{record.id} has no words; withdraw it (w) and send another", "warn")
 
-    def action_edit(self) -> None:
-        """Take the words of the steer under the cursor, withdrawing it."""
-        row = self.query_one(SteerList).selected
-        if row is None or row.standing not in ("in force", "waiting"):
-            app_of(self).notify("nothing here to edit", markup=False)
-            return
-        steer = self._state.steers[row.key]
-        words = self.query_one(GuideBox)
-        words.text = inert(str(steer.args.get("text") or ""))
-        words.focus()
-        withdraw = ("withdraw", {"steer": row.key})
-        if withdraw not in self._wish.commands:
-            self._wish.commands.append(withdraw)
+    async def _edit(self, record: SteerRecord) -> None:
+        self._keep()
+        self._edits, self._draft.act = record.id, "guide"
+        self.query_one("#act", Chooser).choose_value("guide")
+        await self._lay_out()
+        await self.form.only_words(inert(str(record.args.get("text") or "")))
+        self._explain(inert_line(f"Other words for {record.id}."), "strong")
+        self._speak("ctrl+j sends them; esc leaves the steer as it is")
+
+    # --- the editor
+
+    async def action_in_editor(self) -> None:
+        """Write the words, or the file to submit, in $EDITOR."""
+        try:
+            if self.act == "submit":
+                await self._edit_file()
+            else:
+                self._edit_words()
+        except NoEditor as error:
+            self._speak(f"! {error}", "warn")
+
+    def _edit_words(self) -> None:
+        for words in self.query(GuideBox):
+            words.text = inert(edited(app_of(self), words.text, f"{self._folder.name}-words.txt"))
+
+    async def _edit_file(self) -> None:
+        path = self.form.values()["file"].strip()
+        before = self._about.source or _read_if_there(path)
+        name = path.rpartition("/")[2] or f"{self._folder.name}.py"
+        after = edited(app_of(self), before, name)
+        if after != before:
+            self._draft.source, self._draft.name = after, name
+            old = self._about
+            self._about = About(old.state, old.candidate, old.lineage, old.models, after, name)
+            self._draft.values.pop("submit", None)
+            await self._lay_out()
+
+
+def _read_if_there(path: str) -> str:
+    return _read(path) if path and Path(path).expanduser().is_file() else ""
+
+
+def _read(path: str) -> str:
+    """Return the text of a file.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is too large, or no text.
+    """
+    found = Path(path).expanduser()
+    if found.stat().st_size > FILE_LIMIT:
+        raise ValueError(f"it is larger than {FILE_LIMIT:,} bytes")
+    return found.read_text(encoding="utf-8")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
 
+from workbench.messages import FieldChanged
 from workbench.widgets.lines import Line, Span, fit, span, width_of
 from workbench.widgets.painted import Lines
 
@@ -32,13 +33,17 @@ class Chooser(Lines, can_focus=True):
         label: Inert,
         options: Sequence[tuple[str, Inert]],
         *,
+        start: str = "",
+        bare: bool = False,
         id: str | None = None,  # noqa: A002 - Textual's name
     ) -> None:
+        """Make a field; `bare`: only what is chosen has a mark, for many options on a narrow line."""
         super().__init__(id=id)
         self.add_class("field")
+        self._bare = bare
         self._label = label
         self._options = tuple(options)
-        self._index = 0
+        self._index = self._place(start) or 0
         self._paint()
 
     @property
@@ -48,8 +53,19 @@ class Chooser(Lines, can_focus=True):
 
     def choose(self, index: int) -> None:
         """Choose by place; goes round."""
-        self._index = index % len(self._options)
+        before, self._index = self._index, index % len(self._options)
         self._paint()
+        if before != self._index:
+            self.post_message(FieldChanged(self.id or "", self.value))
+
+    def choose_value(self, value: str) -> None:
+        """Choose by value; one that is not offered changes nothing."""
+        place = self._place(value)
+        if place is not None:
+            self.choose(place)
+
+    def _place(self, value: str) -> int | None:
+        return next((i for i, (name, _) in enumerate(self._options) if name == value), None)
 
     def action_choose(self, by: int) -> None:
         """Choose the next or the one before."""
@@ -66,8 +82,9 @@ class Chooser(Lines, can_focus=True):
 
     def _option(self, index: int, name: Inert) -> Line:
         chosen = index == self._index
-        mark = span("(•) " if chosen else "( ) ", "key" if chosen else "dim")
-        return (mark, Span(name, "" if chosen else "dim"), span("   "))
+        empty = "" if self._bare else "( ) "
+        mark = span("(•) " if chosen else empty, "key" if chosen else "dim")
+        return (mark, Span(name, "" if chosen else "dim"), span("  " if self._bare else "   "))
 
     def _paint(self) -> None:
         parts = [

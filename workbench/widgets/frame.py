@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.actions import footer
+from workbench.keymap import keymap_of
 from workbench.messages import ActWanted, TabChosen
 from workbench.plain import inert_line
 from workbench.widgets.lines import (
@@ -66,9 +66,15 @@ class KeysLine(Lines):
 
     def __init__(self, where: Where, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
-        self._acts = footer(where)
+        self._where = where
+        self._acts: list[Act] = []
         self._labels: dict[str, str] = {}
         self.set_lines([EMPTY])
+
+    def on_mount(self) -> None:
+        """Show the keys as this person has them."""
+        self._acts = keymap_of(self).footer(self._where)
+        self.refresh()
 
     def relabel(self, act_id: str, label: str) -> None:
         """Call an act something else for now: Resume for Pause."""
