@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from workbench.errors import WrongUsage, nearest
 
@@ -48,9 +48,30 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     rest: list[str] = []
     if words[:1] == ["git"]:
         words, rest = words[:2], words[3:] if words[2:3] == ["--"] else words[2:]
-    found = parser().parse_args(words)
+    top = parser()
+    found, unknown = top.parse_known_args(words)
+    if unknown:
+        raise WrongUsage(_unrecognized(_innermost(top, words), unknown))
     found.rest = rest
     return found
+
+
+def _unrecognized(inner: argparse.ArgumentParser, unknown: Sequence[str]) -> str:
+    """Return the refusal of words that mean nothing, with the flag that is nearest to the first."""
+    flag = next((word for word in unknown if word.startswith("-")), unknown[0]).partition("=")[0]
+    known = inner._option_string_actions
+    return f"unrecognized: {' '.join(unknown)}.{nearest(flag, known)} See `{inner.prog} --help`."
+
+
+def _innermost(outer: argparse.ArgumentParser, words: Sequence[str]) -> argparse.ArgumentParser:
+    """Return the parser of the command, or of the act of it, that was typed."""
+    choices: dict[str, argparse.ArgumentParser] = {}
+    for action in outer._actions:  # pyright: ignore[reportPrivateUsage]
+        named: object = action.choices
+        if isinstance(named, dict):  # only parsers are chosen by name
+            choices = cast("dict[str, argparse.ArgumentParser]", named)
+    place = next((n for n, word in enumerate(words) if word in choices), None)
+    return outer if place is None else _innermost(choices[words[place]], words[place + 1 :])
 
 
 def parser() -> argparse.ArgumentParser:

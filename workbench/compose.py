@@ -13,6 +13,8 @@ from sessions.fold import fold
 from sessions.journal import Journal, Reader
 from sessions.lineage import Lineages
 from sessions.mcp_evaluator import McpEvaluator, child, default_places
+from sessions.models.port import ModelRefused
+from sessions.models.recorded import refusal
 from sessions.redact import Redactor, secrets_of
 from sessions.storage import storage_of
 from strategies import registry
@@ -64,7 +66,7 @@ async def open_engine(folder: SessionFolder) -> Composed:
         Lineages(folder.lineage),
         prompts.load(),
         machine.languages(found, opened.device),
-        open_model=lambda name: _open_model(folder, known, name),
+        open_model=lambda name: _open_model(folder, opened, known, name),
         redactor=_redactor(folder),
         notify=notices,
     )
@@ -80,7 +82,7 @@ def _strategy(opened: Opened) -> Strategy:
     return registry.create(opened.strategy, opened.settings, opened.seed)
 
 
-def _open_model(folder: SessionFolder, known: Catalog, name: str) -> LanguageModel:
+def _open_model(folder: SessionFolder, opened: Opened, known: Catalog, name: str) -> LanguageModel:
     """Open a model that a person names while the search runs, by the settings of now; its table stays with the session.
 
     `known`: the catalog of the engine's start, whose limiters are one per provider.
@@ -90,6 +92,9 @@ def _open_model(folder: SessionFolder, known: Catalog, name: str) -> LanguageMod
         WorkbenchError: the settings cannot be read.
     """
     found = replace(known, tables=_tables(folder)).resolve(name)
+    why = refusal(opened.task, opened.device.partition(":")[0]) if name == "recorded" else ""
+    if why:
+        raise ModelRefused(why, "unknown_model")
     kept_models.keep(folder, [name], config.load().models)
     return found
 

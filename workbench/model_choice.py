@@ -53,10 +53,10 @@ def choose(settings: Settings, at: Callable[[str], None] = lambda _: None) -> Ch
     known = catalog(settings.models)
     model = settings.text("model")
     names = {
-        "ideas": _absolute(settings.text("ideas_model") or model),
-        "improve": _absolute(model),
+        "ideas": absolute(settings.text("ideas_model") or model),
+        "improve": absolute(model),
         "fix": ",".join(
-            _absolute(name.strip()) for name in (settings.text("fix_model") or model).split(",")
+            absolute(name.strip()) for name in (settings.text("fix_model") or model).split(",")
         ),
     }
     if not model:
@@ -100,7 +100,7 @@ def _prompt() -> Prompt:
     return Prompt(PromptRole.IDEAS, Agent.IBA, "", context)
 
 
-def _absolute(name: str) -> str:
+def absolute(name: str) -> str:
     """A script's path must hold in the engine too, which starts elsewhere."""
     kind, _, rest = name.partition(":")
     return f"{kind}:{Path(rest).expanduser().absolute()}" if kind == "scripted" and rest else name

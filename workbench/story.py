@@ -7,6 +7,7 @@ from typing import Any, assert_never
 from sessions import facts as f
 from sessions.verdicts import kind_of
 from workbench import format as fmt
+from workbench import steer_words
 from workbench.plain import Inert, first_line, inert_line
 
 WORDS_LIMIT = 160
@@ -187,7 +188,7 @@ def _proposed(body: f.Proposed) -> str:
 
 
 def _query_sent(body: f.QuerySent) -> str:
-    guided = f", guided by {', '.join(body.steers)}" if body.steers else ""
+    guided = f", steered by {', '.join(body.steers)}" if body.steers else ""
     return (
         f"{body.query} {_short(body.agent)} asks {_short(body.model)} ({body.role}) "
         f"for {body.proposal}{guided}"
@@ -236,32 +237,8 @@ def _closed(body: f.Closed) -> str:
 def _steered(body: f.Steered) -> str:
     if not body.applied:
         return f"{body.steer} {body.act} refused: {_short(body.why)}"
-    told = wanted(body.args)
+    told = steer_words.said(body.act, body.args)
     return f"{body.steer} {body.act}{_by(body.author)}{': ' if told else ''}{told}"
-
-
-def wanted(args: dict[str, Any]) -> str:
-    """Return what a steer asks for: the candidates of a ban stand for the one that was named."""
-    told = {name: value for name, value in args.items() if value not in (None, "", False)}
-    if told.get("scope") == "session":
-        told.pop("scope")
-    if "candidates" in told:
-        told.pop("candidate", None)
-    if isinstance(told.get("limits"), dict):
-        told |= told.pop("limits")
-    return ", ".join(_said(name, value) for name, value in told.items())
-
-
-def _said(name: str, value: Any) -> str:
-    match name:
-        case "text" | "candidates":
-            return _short(value)
-        case "scope":
-            return f"for {_short(value)}"
-        case "last":
-            return f"for {value} proposals"
-        case _:
-            return _short(name) if value is True else f"{_short(name)} {_short(value)}"
 
 
 def _asked(word: str, author: str, cause: str) -> str:

@@ -128,7 +128,7 @@ def test_a_steer_says_what_was_asked_and_once() -> None:
         story.words(f.Steered("s4", 4, "withdraw", {"steer": "s9"}, "", applied=False, why="no")),
     ]
     assert told == [
-        "s1 ban by ada: subtree, c3, c5",
+        "s1 ban by ada: c3 and 1 below",
         "s2 guide by ada: fewer kernels, for 10 proposals",
         "s3 budget: queries 8",
         "s4 withdraw refused: no",

@@ -26,6 +26,8 @@ STOPPED_LIMIT_S = 30.0
 """How long `stop --now` waits for the engine before it is ended by a signal."""
 _LOOK_S = 0.1
 _BUDGETS = ("queries", "cost", "hours")
+_MORE = ("budget", "submit", "fork")
+"""Acts that give a finished search something to do."""
 
 
 def run(typed: argparse.Namespace, printer: Printer) -> int:
@@ -70,9 +72,9 @@ def resume(folder: SessionFolder, printer: Printer) -> int:
 
 
 def _more_is_allowed(folder: SessionFolder, found: State) -> bool:
-    """Whether a finished search could go on: a budget waits to be taken, or was raised after the end."""
+    """Whether a finished search could go on: a steer gives it work, or its budget was raised after the end."""
     with Reader(folder.journal) as reader:
-        if any(command.act == "budget" for command in reader.waiting_commands()):
+        if found.open or any(command.act in _MORE for command in reader.waiting_commands()):
             return True
     spent = {
         "queries": ("queries", float(found.spending.queries)),
@@ -135,7 +137,7 @@ def _in_flight(found: State) -> str:
 
 
 def _told(folder: SessionFolder, command: int, printer: Printer, words: str) -> int:
-    if _taken(folder, command):
+    if _taken(folder, command, TAKEN_LIMIT_S):
         printer.talk(words)
         return DONE
     printer.talk(
@@ -145,14 +147,17 @@ def _told(folder: SessionFolder, command: int, printer: Printer, words: str) -> 
     return FAILED
 
 
-def _taken(folder: SessionFolder, command: int) -> bool:
-    deadline = time.monotonic() + TAKEN_LIMIT_S
+def _taken(folder: SessionFolder, command: int, limit_s: float) -> bool:
+    """Wait for the engine to take a command, as long as it lives; return whether it did."""
+    deadline = time.monotonic() + limit_s
     with Reader(folder.journal) as reader:
-        while time.monotonic() < deadline:
+        while True:
+            alive = launch.is_alive(folder) and time.monotonic() < deadline
             if all(waiting.id != command for waiting in reader.waiting_commands()):
                 return True
+            if not alive:
+                return False
             time.sleep(_LOOK_S)
-    return False
 
 
 def _ended(folder: SessionFolder, limit_s: float) -> bool:
@@ -165,11 +170,7 @@ def _ended(folder: SessionFolder, limit_s: float) -> bool:
 
 
 def steer_of(folder: SessionFolder, command: int, limit_s: float) -> SteerRecord | None:
-    """Return the steer that an engine made of a command; None if none did in time."""
-    deadline = time.monotonic() + limit_s
-    while True:
-        found = lookup.state(folder)
-        made = next((s for s in found.steers.values() if s.command == command), None)
-        if made is not None or time.monotonic() >= deadline:
-            return made
-        time.sleep(_LOOK_S)
+    """Return the steer that an engine made of a command; None if none did in time, or the engine ended."""
+    _taken(folder, command, limit_s)
+    steers = lookup.state(folder).steers.values()
+    return next((steer for steer in steers if steer.command == command), None)

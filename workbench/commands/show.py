@@ -11,7 +11,7 @@ from sessions.journal import Reader
 from sessions.steering import status
 from sessions.summary import row_of
 from workbench import format as fmt
-from workbench import lookup, story
+from workbench import lookup, steer_words, story
 from workbench.errors import DONE
 from workbench.glyphs import glyphs, word
 from workbench.plain import first_line, inert_line
@@ -58,7 +58,7 @@ def _head(folder: SessionFolder, found: State) -> Iterator[str]:
     top = best(found)
     yield f"best: {top.id} {story.verdict(top.kind, top.verdict)}" if top else "best: none yet"
     for steer in found.steers.values():
-        told = steer.why if steer.why else story.wanted(steer.args)
+        told = steer.why if steer.why else steer_words.said(steer.act, steer.args)
         yield f"{steer.id} {steer.act}, {status(found, steer)}: {inert_line(told, 100)}"
     yield f"folder: {folder.path}"
 
