@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from sessions.facts import JOURNAL_VERSION, Body, Fact, decode, encode
+from sessions.facts import JOURNAL_VERSION, Body, Fact, Opened, decode, encode
 from sessions.storage import ROOM_BYTES, storage_of
 
 if TYPE_CHECKING:
@@ -292,6 +292,20 @@ class Reader:
         """Return the row that session lists show; {} in a journal without facts."""
         row = self._db.execute("SELECT body FROM summary WHERE id=1").fetchone()
         return json.loads(row[0]) if row else {}
+
+    def opened(self) -> Opened | None:
+        """Return what was decided at the session's start; None in a journal without facts."""
+        row = self._db.execute("SELECT seq, at, kind, body FROM facts WHERE seq=1").fetchone()
+        body = _fact(row).body if row else None
+        return body if isinstance(body, Opened) else None
+
+    def cost_since(self, at: float) -> float:
+        """Return the dollars of the answers that arrived since then; those of unknown cost count nothing."""
+        row = self._db.execute(
+            "SELECT TOTAL(json_extract(body, '$.cost_usd')) FROM facts WHERE kind='query_done' AND at >= ?",
+            (at,),
+        ).fetchone()
+        return float(row[0])
 
     def waiting_commands(self) -> list[Command]:
         """Return the commands no engine has taken, oldest first."""

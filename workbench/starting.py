@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from workbench.notify import usable
 from workbench.version import version
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from sessions.folder import SessionFolder
     from strategies.protocol import Strategy
@@ -61,7 +62,11 @@ class Plan:
     """`[models.NAME]` of the settings."""
 
 
-def plan(wish: Wish, settings: Settings, at: Callable[[str], None] = lambda _: None) -> Plan:
+At = Callable[[str], None]
+"""Told the flag that is looked at next; empty for none."""
+
+
+def plan(wish: Wish, settings: Settings, at: At = lambda _: None) -> Plan:
     """Check everything that a session needs; blocking, since the evaluator is asked.
 
     `at`: told the flag that is looked at, so that a form knows which field a refusal is about; empty for none.

@@ -55,9 +55,11 @@ def test_columns_never_touch() -> None:
 async def test_the_selected_session_says_what_it_needs(stage: Stage) -> None:
     async with stage.app(on_list=True).run_test(size=(80, 24)) as pilot:
         await settled(pilot)
-        assert "gpt-block: c13 is suspect and above the best" in shown(pilot)
+        told = " ".join(shown(pilot).split())
+        assert "gpt-block asks: c13 is suspect and above the best. enter look at its verdict" in told
         await press(pilot, "j")
-        assert "attn-2: the key in OPENAI_API_KEY was refused" in shown(pilot)
+        told = " ".join(shown(pilot).split())
+        assert "attn-2 needs you: the key in OPENAI_API_KEY was refused. p goes on, once" in told
 
 
 async def test_enter_opens_a_session_and_escape_comes_back_to_it(stage: Stage) -> None:
@@ -128,7 +130,8 @@ async def test_an_empty_folder_says_how_to_begin(stage: Stage, tmp_path: Path) -
     app._under = tmp_path / "nothing"  # pyright: ignore[reportPrivateUsage]
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
-        assert "`pike demo` shows a search, no key needed" in " ".join(shown(pilot).split())
+        told = " ".join(shown(pilot).split())
+        assert "No sessions yet. n starts one; d runs the demo, no key needed." in told
 
 
 async def test_new_sessions_appear_by_themselves(stage: Stage) -> None:

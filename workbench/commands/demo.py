@@ -18,8 +18,11 @@ SETTINGS = ("width=5", "places=5", "fixes=2", "ideas=5")
 SEED = 0
 
 
-def run(typed: argparse.Namespace, printer: Printer) -> int:
-    """Start the demo, whatever models and limits the settings name."""
+def wanted(name: str = "", **more: config.Value) -> tuple[starting.Wish, dict[str, config.Value]]:
+    """Return the demo, and the flags typed for it, whatever models and limits the settings name.
+
+    `more`: device, sandbox and python, where they were typed.
+    """
     flags: dict[str, config.Value] = {
         "strategy": "pike-b",
         "model": "recorded",
@@ -30,11 +33,15 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
         "time": "1",
         "precision": "half",
         "tolerance": "budget",
-        "device": typed.device,
-        "sandbox": typed.sandbox,
-        "python": typed.python,
+        **more,
     }
-    wish = starting.Wish(task=TASK, name=typed.name or "", seed=SEED, assign=SETTINGS)
+    return starting.Wish(task=TASK, name=name, seed=SEED, assign=SETTINGS), flags
+
+
+def run(typed: argparse.Namespace, printer: Printer) -> int:
+    """Start the demo."""
+    places = {name: getattr(typed, name) for name in ("device", "sandbox", "python")}
+    wish, flags = wanted(typed.name or "", **places)
     folder = starting.start(wish, config.load(flags), printer)
     printer.talk(
         f"This is a real search on {TASK}: candidates are built, checked and timed on this machine. Only the "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.containers import Container
@@ -18,11 +19,28 @@ from workbench.format import money, plural
 from workbench.plain import Inert, inert_line
 from workbench.screens.choice import CANCEL, Answer, Choice
 from workbench.screens.pike_screen import PikeScreen
+from workbench.today import Today
 from workbench.widgets.filter_line import FilterLine
 from workbench.widgets.frame import Banner, KeysLine
-from workbench.widgets.lines import Span, span, spread, wrap, write_border
+from workbench.widgets.lines import (
+    EMPTY,
+    Line,
+    Span,
+    cut,
+    span,
+    spread,
+    width_of,
+    wrap,
+    write_border,
+)
 from workbench.widgets.painted import Lines
-from workbench.widgets.session_rows import SessionRow, SessionTable, keep_sessions, session_row
+from workbench.widgets.session_rows import (
+    SessionRow,
+    SessionTable,
+    keep_sessions,
+    session_row,
+    wants,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,9 +48,18 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.widgets import Input
 
+    from workbench.gpus import Reading
+
 
 LOOK_S = 1.0
-NOTHING = "No sessions yet.  `pike demo` shows a search, no key needed;  `pike run FILE` starts one on your own model."
+GPUS_S = 5.0
+NOTHING: Line = (
+    span("No sessions yet.  "), span("n", "key"), span(" starts one;  "),
+    span("d", "key"), span(" runs the demo, no key needed."),
+)  # fmt: skip
+NONE_LIKE: Line = (
+    span("No session is like that;  ", "dim"), span("esc", "key"), span(" drops the filter.", "dim"),
+)  # fmt: skip
 
 
 class SessionListScreen(PikeScreen):
@@ -46,8 +73,14 @@ class SessionListScreen(PikeScreen):
         super().__init__()
         self.under = under
         self._all: list[SessionRow] = []
+        self._marked: list[str] = []
+        self._demo = False
+        """Whether a demo is being started."""
         self._words = ""
         self._trouble = ""
+        self._today = Today()
+        self._spent = 0.0
+        self._gpus: tuple[Reading, ...] = ()
 
     @property
     def table(self) -> SessionTable:
@@ -62,7 +95,7 @@ class SessionListScreen(PikeScreen):
             table = SessionTable(id="sessions", classes="frame")
             table.border_title = Content("Sessions")
             yield table
-            yield Banner(id="needs")
+            yield Lines(id="needs")
         yield FilterLine()
         yield KeysLine(Where.SESSIONS, id="keys")
         yield Lines(id="too-small")
@@ -71,13 +104,33 @@ class SessionListScreen(PikeScreen):
         """Look at the folder now and every second."""
         self._put(self._read())
         self.set_interval(LOOK_S * self.pike.pace, self._look)
+        self.set_interval(GPUS_S * self.pike.pace, self._look_at_gpus)
+        self.call_after_refresh(self._look_at_gpus)
 
     def _read(self) -> list[SessionRow]:
         try:
-            return [session_row(row) for row in summary.rows(self.under)]
+            found = summary.rows(self.under)
         except (SessionError, OSError) as error:
             self._trouble = str(error)
             return []
+        self._spent = self._today.spent(found, self.pike.now())
+        return [session_row(row) for row in found]
+
+    def _look_at_gpus(self) -> None:
+        from workbench import gpus
+
+        if self.is_seen:
+            self.run_worker(
+                lambda: self.call_later(self._put_gpus, tuple(gpus.readings())),
+                thread=True,
+                exclusive=True,
+                group="gpus",
+                exit_on_error=False,
+            )
+
+    def _put_gpus(self, found: tuple[Reading, ...]) -> None:
+        self._gpus = found
+        self._paint_top()
 
     def _look(self) -> None:
         if self.is_seen:
@@ -99,41 +152,42 @@ class SessionListScreen(PikeScreen):
         self._look()
 
     def _put(self, rows: list[SessionRow]) -> None:
-        self._all = rows
+        names = {row.key for row in rows}
+        self._marked = [name for name in self._marked if name in names]
+        self._all = [replace(row, marked=row.key in self._marked) for row in rows]
         if self.is_seen:
             self.pike.announcer.of_all({row.key: row.needs for row in rows if row.needs})
-        kept = keep_sessions(rows, self._words)
+        kept = keep_sessions(self._all, self._words)
         with self.pike.batch_update():
             self.table.show(kept)
-            some = f"{len(kept)} of {len(rows)} · {self._words}" if self._words else f"{len(rows)}"
-            write_border(
-                self.table, lower=inert_line(f"{some} · what needs you first, then newest")
-            )
+            write_border(self.table, lower=self._count(len(kept), len(rows)))
             self._paint_top()
             self._paint_needs()
 
+    def _count(self, kept: int, all_of_them: int) -> Inert:
+        some = f"{kept} of {all_of_them} · {self._words}" if self._words else f"{all_of_them} · all"
+        marked = f" · {len(self._marked)} marked" if self._marked else ""
+        return inert_line(f"{some}{marked} · what needs you first, then newest")
+
     def _paint_top(self) -> None:
-        spent = sum(row.cost_usd for row in self._all)
         running = sum(1 for row in self._all if row.running)
-        left = (
-            span(" pike", "strong"),
-            span(f"   {plural(running, 'search', 'searches')} running", "dim"),
-        )
-        right = (span(f"{money(spent)} in {plural(len(self._all), 'session')} ", "dim"),)
-        self.query_one("#top", Lines).set_lines([spread(left, right, max(1, self.size.width))])
+        width = max(1, self.size.width)
+        right = (span("today ", "dim"), span(f"{money(self._spent)} "))
+        parts: list[Line] = [
+            (span(" pike", "strong"),),
+            (span(f"{plural(running, 'search', 'searches')} running", "dim"),),
+            *((Span(inert_line(reading.told), "dim"),) for reading in self._gpus),
+        ]
+        left = cut(parts, width - width_of(right) - 1, span("   "))
+        self.query_one("#top", Lines).set_lines([spread(left, right, width)])
         self.query_one("#banner", Banner).say(self._trouble)
 
     def _paint_needs(self) -> None:
         row = self.table.selected
-        needs = self.query_one("#needs", Banner)
-        if row is None:
-            needs.say("" if self._words else NOTHING, "dim")
-        elif row.needs:
-            needs.say(f"▲ {row.key}: {row.needs}")
-        elif row.cause and row.word in ("finished", "paused", "stopped", "unreadable"):
-            needs.say(f"{row.key}: {row.cause}", "dim")
-        else:
-            needs.say("")
+        told = wants(row) if row else NONE_LIKE if self._words else NOTHING
+        width = max(20, self.size.width - 2)
+        lines = [(span(" "), *line) for line in wrap(told, width)[:2]] if told else [EMPTY]
+        self.query_one("#needs", Lines).set_lines(lines)
         resumes = row is not None and (row.rests or not row.running)
         self.query_one("#keys", KeysLine).relabel("list.pause", "Resume" if resumes else "Pause")
 
@@ -146,6 +200,7 @@ class SessionListScreen(PikeScreen):
             wrap((Span(inert_line(small)),), self.size.width)
         )
         self._paint_top()
+        self._paint_needs()
 
     # --- acts
 
@@ -197,6 +252,57 @@ class SessionListScreen(PikeScreen):
             self.post_message(told or m.Told(f"{act} asked of {folder.name}"))
 
         self.run_worker(work, thread=True, group="asking", exit_on_error=False)
+
+    def action_new(self) -> None:
+        """Open the form of a new session."""
+        self.pike.show_new()
+
+    def action_demo(self) -> None:
+        """Start the demo and watch it."""
+        from workbench.beginning import Begun, begin
+        from workbench.commands import demo
+
+        def ended(found: Begun) -> None:
+            self._demo = False
+            if found.folder is None or found.why:
+                self._fail(f"the demo did not start: {found.why}")
+            elif self.is_seen:
+                self.pike.show_live(found.folder)
+
+        if self._demo:
+            return
+        self._demo = True
+        self.tell("the demo starts: this machine is looked at first")
+        wish, typed = demo.wanted()
+        self.run_worker(
+            lambda: self.call_later(ended, begin(wish, typed)),
+            thread=True,
+            group="demo",
+            exit_on_error=False,
+        )
+
+    def action_mark(self) -> None:
+        """Mark the session under the cursor, or take its mark away."""
+        row = self.table.selected
+        if row is None or row.word == "unreadable":
+            return
+        if row.key in self._marked:
+            self._marked.remove(row.key)
+        else:
+            self._marked.append(row.key)
+        self._put(self._all)
+        self.table.action_cursor_down()
+
+    def action_compare(self) -> None:
+        """Compare the marked sessions; with one marked, that and the one under the cursor."""
+        row = self.table.selected
+        names = list(self._marked)
+        if len(names) == 1 and row is not None and row.key not in names:
+            names.append(row.key)
+        if len(names) < 2:
+            self.tell("mark two sessions on one task with space, then c compares them")
+            return
+        self.pike.show_versus([SessionFolder(self.under / name) for name in names])
 
     def action_copy(self) -> None:
         """Copy the session's name."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
+
 from workbench.format import amount, ratio
 from workbench.glyphs import NEEDS_YOU, UNICODE
 from workbench.plain import Inert, inert_line
@@ -37,6 +39,12 @@ class SessionRow:
     """Whether an engine is at work on it."""
     rests: bool = False
     """Whether it is paused, by a person or by itself."""
+    stopped: bool = False
+    """Whether it needs its person before it can go on."""
+    code: str = ""
+    """Why it needs its person: a code of `sessions.attention`."""
+    marked: bool = False
+    """Whether it is to be compared."""
 
 
 def session_row(row: dict[str, Any]) -> SessionRow:
@@ -56,9 +64,35 @@ def session_row(row: dict[str, Any]) -> SessionRow:
         cause=inert_line(str(row.get("cause") or ""), 200),
         engine=str(row.get("engine") or ""),
         rests=row.get("state") in ("paused", "pausing"),
+        stopped=bool(row.get("needs_stopped")),
+        code=str(row.get("needs_code") or ""),
         running=row.get("state") in ("running", "waiting", "pausing"),
         labels=inert_line(", ".join(sorted(set(_models(row)))), 60),
     )
+
+
+HINTS = {
+    "budget": ("enter, B", "a higher budget"),
+    "no_gain": ("enter, s", "steer it"),
+    "suspect": ("enter", "look at its verdict"),
+}
+"""What a person may do about each cause, and on which keys."""
+
+
+def wants(row: SessionRow) -> Line:
+    """Return the sentence under the list: what the session needs, or what became of it, and the key for that."""
+    if row.needs:
+        asks = f"{row.key} {'needs you' if row.stopped else 'asks'}: {row.needs}. "
+        key, act = HINTS.get(row.code, ("enter", "look"))
+        if row.stopped:
+            key, act = "p", "goes on, once that is settled"
+        return (Span(inert_line(asks), "warn"), span(key, "key"), span(f" {act}"))
+    if row.word == "crashed":
+        lost = inert_line(f"{row.key}: its engine is gone, and nothing else is lost. ")
+        return (Span(lost, "dim"), span("p", "key"), span(" starts another"))
+    if row.cause and row.word in ("finished", "paused", "stopped", "unreadable"):
+        return (Span(inert_line(f"{row.key}: {row.cause}"), "dim"),)
+    return ()
 
 
 def _models(row: dict[str, Any]) -> list[str]:
@@ -98,6 +132,11 @@ def keep_sessions(rows: Sequence[SessionRow], words: str) -> list[SessionRow]:
     ]
 
 
+def _task(task: Inert, cells: int) -> Inert:
+    """Return a task without its suite where there is no room for both."""
+    return task if cell_len(task) <= cells else inert_line(task.rpartition("/")[2])
+
+
 class SessionTable(RowList[SessionRow]):
     """Sessions: state, name, strategy, task, best, queries, money."""
 
@@ -120,13 +159,13 @@ class SessionTable(RowList[SessionRow]):
         name, task = self._flexible(width)
         glyph = UNICODE.session(row.word).strip() or "?"
         return (
-            span(" "),
+            span("•" if row.marked else " ", "key"),
             Span(fit(inert_line(f"{glyph} {row.word}"), 12), TONE_OF_STATE.get(row.word, "worse")),
             Span(fit(inert_line(row.key), name - 1), "strong"),
             span(" "),
             Span(fit(row.strategy, 8), "dim"),
             span(" "),
-            Span(fit(row.task, task - 1)),
+            Span(fit(_task(row.task, task - 1), task - 1)),
             span(" "),
             Span(fit(row.best, 15), "" if row.best != "–" else "dim"),
             Span(fit(row.queries, 8, right=True)),
@@ -136,6 +175,6 @@ class SessionTable(RowList[SessionRow]):
     @staticmethod
     def _flexible(width: int) -> tuple[int, int]:
         """Share what the fixed columns leave between name and task."""
-        room = max(16, width - 1 - 12 - 9 - 15 - 8 - 11 - 1)
-        name = max(8, min(28, room * 2 // 5))
+        room = max(18, width - 1 - 12 - 9 - 15 - 8 - 11)
+        name = max(10, min(28, room * 2 // 5))
         return name, room - name
