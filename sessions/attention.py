@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.best import best
+from sessions.budget import running_s
 from sessions.states import SessionState
 
 if TYPE_CHECKING:
@@ -36,43 +37,61 @@ class Attention:
     """Of the `paused` fact, or `budget`, `no_gain`, `suspect`."""
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One reason to ask a person while the search goes on."""
+
+    key: str
+    """Names it as long as it is the same: its numbers may change meanwhile."""
+    code: str
+    text: str
+
+
 def attention(state: State) -> Attention | None:
     """Return why the session needs its person; None if it does not."""
     if state.state is SessionState.PAUSED and state.code not in ("", "asked"):
         return Attention(stopped=True, cause=state.cause, code=state.code)
+    found = questions(state)
+    if not found:
+        return None
+    cause = ", ".join(question.text for question in found)
+    return Attention(stopped=False, cause=cause, code=found[0].code)
+
+
+def questions(state: State) -> list[Question]:
+    """Return what a running search asks its person, most pressing first."""
     if state.state is not SessionState.RUNNING:
-        return None
-    causes = [*_budgets(state), *_no_gain(state), *_suspects(state)]
-    if not causes:
-        return None
-    return Attention(stopped=False, cause=", ".join(text for _, text in causes), code=causes[0][0])
+        return []
+    return [*_budgets(state), *_no_gain(state), *_suspects(state)]
 
 
-def _budgets(state: State) -> list[tuple[str, str]]:
+def _budgets(state: State) -> list[Question]:
     spent = {
         "queries": float(state.spending.queries),
         "cost_usd": state.spending.cost_usd,
-        "hours": state.spending.running_s / 3600,
+        "hours": running_s(state, state.last_at) / 3600,
     }
-    names = {"queries": "queries are", "cost_usd": "money is", "hours": "time is"}
+    words = {"queries": "queries are", "cost_usd": "money is", "hours": "time is"}
     limits = {name: state.limits.get(name) for name in spent}
-    nearly = [
-        names[n] for n, limit in limits.items() if limit and spent[n] >= NEARLY * float(limit)
-    ]
-    return [("budget", f"80 % of the {name} used") for name in nearly]
+    nearly = [n for n, limit in limits.items() if limit and spent[n] >= NEARLY * float(limit)]
+    return [Question(n, "budget", f"80 % of the {words[n]} used") for n in nearly]
 
 
-def _no_gain(state: State) -> list[tuple[str, str]]:
+def _no_gain(state: State) -> list[Question]:
     found = best(state)
     since = state.spending.queries - (found.queries_then if found else 0)
-    return [("no_gain", f"no gain in {since} queries")] if since >= PATIENCE else []
+    if since < PATIENCE:
+        return []
+    return [Question("no_gain", "no_gain", f"no gain in {since} queries")]
 
 
-def _suspects(state: State) -> list[tuple[str, str]]:
+def _suspects(state: State) -> list[Question]:
     found = best(state)
     top = (found.speedup if found else None) or 0.0
     above = [a for a in state.attempts.values() if _suspect_above(a, top)]
-    return [("suspect", f"{above[-1].id} is suspect and above the best")] if above else []
+    newest = above[-1].id if above else ""
+    text = f"{newest} is suspect and above the best"
+    return [Question(f"suspect {newest}", "suspect", text)] if above else []
 
 
 def _suspect_above(attempt: AttemptRecord, top: float) -> bool:

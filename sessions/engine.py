@@ -138,6 +138,10 @@ class Engine:
         self.parts.out_of = ""
         self._due = True
 
+    def tell(self, question: str) -> None:
+        """Tell the person's command what a search that goes on asks."""
+        self._notify(SessionState.RUNNING, question)
+
     def cancel_evaluations(self) -> None:
         """End the evaluations under way; they are done again when the search goes on."""
         for task in list(self.parts.evaluations):

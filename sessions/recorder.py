@@ -145,6 +145,7 @@ class Recorder:
 
     async def _make_room(self, error: sqlite3.Error) -> None:
         """Give the ballast back, else wait for room: a paid answer is kept in memory until then."""
+        need_folder(self.journal.path)
         says = str(error).lower()
         if not any(word in says for word in _FULL):
             raise StorageFailed(f"cannot write {self.journal.path}: {error}") from error
@@ -155,3 +156,13 @@ class Recorder:
             return
         self._stuck = True
         await self._clock.sleep(RETRY_S)
+
+
+def need_folder(journal: Path) -> None:
+    """End an engine whose folder was removed: nobody could see what it does, or stop it.
+
+    Raises:
+        StorageFailed: it was.
+    """
+    if not journal.exists():
+        raise StorageFailed(f"{journal.parent} was removed; its search ends here")

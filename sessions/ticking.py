@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessions import budget, gpu
+from sessions.attention import questions
+from sessions.recorder import need_folder
 
 if TYPE_CHECKING:
     from sessions.engine import Engine
@@ -24,12 +26,14 @@ class Ticker:
         self._summarised = -1
         self._over = (False, False)
         self._gpu_at = 0.0
+        self._asked = {question.key for question in questions(engine.state)}
 
     async def run(self) -> None:
         """Beat until cancelled."""
         clock = self._engine.parts.clock
         device = self._engine.parts.opened.device
         while True:
+            need_folder(self._engine.parts.folder.journal)
             await self._commands()
             await self._look_at_gpu(device, clock.now())
             await self._show(clock.now())
@@ -45,7 +49,7 @@ class Ticker:
 
     async def _show(self, now: float) -> None:
         parts = self._engine.parts
-        beat = now - self._shown_at >= BEAT_S
+        beat = _due(now, self._shown_at, BEAT_S)
         if not beat and not parts.live.dirty:
             return
         parts.live.dirty = False
@@ -55,9 +59,18 @@ class Ticker:
             if self._summarised != parts.state.seq:
                 self._summarised = parts.state.seq
                 await parts.recorder.summarise()
+                self._ask()
+
+    def _ask(self) -> None:
+        """Tell of every question that was not there a beat ago."""
+        found = {question.key: question.text for question in questions(self._engine.state)}
+        new = [text for key, text in found.items() if key not in self._asked]
+        self._asked = set(found)
+        if new:
+            self._engine.tell(", ".join(new))
 
     async def _look_at_gpu(self, device: str, now: float) -> None:
-        if now - self._gpu_at >= gpu.EVERY_S and not device.startswith("cpu"):
+        if _due(now, self._gpu_at, gpu.EVERY_S) and not device.startswith("cpu"):
             self._gpu_at = now
             reading = await gpu.reading(device)
             live = self._engine.parts.live
@@ -71,3 +84,8 @@ class Ticker:
         if over != self._over:
             self._over = over
             self._engine.parts.recorder.nudge()
+
+
+def _due(now: float, last: float, every_s: float) -> bool:
+    """Return whether it is time again; a clock that was set back must not silence the engine until it catches up."""
+    return not 0 <= now - last < every_s

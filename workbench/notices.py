@@ -13,7 +13,12 @@ from workbench.notify import notify
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_EVENTS = {SessionState.PAUSED: NEEDS_YOU, SessionState.FINISHED: "finished"}
+_EVENTS = {
+    SessionState.PAUSED: NEEDS_YOU,
+    SessionState.RUNNING: NEEDS_YOU,
+    SessionState.FINISHED: "finished",
+}
+"""`running`: the search goes on, and asks."""
 
 
 @dataclass(slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,7 @@ from sessions.models.port import ReplayMiss
 from sessions.states import SessionState
 from tests.fakes import SOURCE, FatedModel, refused, unanswered
 from tests.sessions.searches import search
-from tests.sessions.test_control import ask, engine, paused, until
+from tests.sessions.test_control import LIMIT_S, ask, engine, paused, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +60,44 @@ async def test_a_search_that_ends_tells_its_person_once(tmp_path: Path) -> None:
     told = Told()
     running = search(tmp_path)
     assert await running.run(notify=told) is SessionState.FINISHED
-    assert told == [(SessionState.FINISHED, running.state.cause)]
+    ends = [one for one in told if one[0] is not SessionState.RUNNING]
+    assert ends == [(SessionState.FINISHED, running.state.cause)]
+
+
+async def test_a_search_that_asks_something_goes_on_and_tells_its_person_once(
+    tmp_path: Path,
+) -> None:
+    told, hold = Told(), asyncio.Event()
+    model = FatedModel(fates=("ok",), hold=hold)
+    running = search(tmp_path, model=model, settings={"ideas": 0, "queries": 10, "width": 8})
+    running.model.fail = lambda request: hold.clear() if request.proposal == "p8" else None
+    async with engine(running, notify=told) as task:
+        hold.set()
+        await until(running, lambda s: s.spending.queries >= 8)
+        async with asyncio.timeout(LIMIT_S):
+            while not told:  # noqa: ASYNC110 - the engine's heartbeat fills it
+                await asyncio.sleep(0.05)
+        await asyncio.sleep(1.2)
+        assert told == [(SessionState.RUNNING, "80 % of the queries are used")]
+        hold.set()
+        assert await task is SessionState.FINISHED
+
+
+async def test_a_new_engine_does_not_ask_again_what_the_last_one_asked(tmp_path: Path) -> None:
+    told, hold = Told(), asyncio.Event()
+    model = FatedModel(fates=("ok",), hold=hold)
+    running = search(tmp_path, model=model, settings={"ideas": 0, "queries": 10, "width": 8})
+    running.model.fail = lambda request: hold.clear() if request.proposal == "p8" else None
+    async with engine(running) as task:
+        hold.set()
+        await until(running, lambda s: s.spending.queries >= 8)
+        await ask(running, "stop", now=True)
+        assert await task is SessionState.STOPPED
+    await ask(running, "resume")
+    async with engine(running, notify=told) as task:
+        hold.set()
+        assert await task is SessionState.FINISHED
+    assert [state for state, _ in told] == [SessionState.FINISHED]
 
 
 class OneMind(FatedModel):
