@@ -49,14 +49,30 @@ def parser() -> argparse.ArgumentParser:
     profile.add_argument("task", help="SUITE/NAME or a KernelBench-format file")
     profile.add_argument("--candidate", metavar="FILE", help="with class ModelNew, not the task")
     profile.add_argument("--precision", choices=("fp32", "tf32", "half"), default="half")
+    replay = commands.add_parser("replay", help="judge an evidence bundle again")
+    replay.add_argument("bundle", help="a file that `bundle` wrote")
+    bundle = commands.add_parser("bundle", help="write an evidence bundle of what is on stdin")
+    bundle.add_argument("file", help="where to write it")
     facts = commands.add_parser("facts", help="what a device can do at most, measured once")
     selftest = commands.add_parser("selftest", help="known cheats and honest oddities, run here")
     selftest.add_argument("ids", nargs="*", help="only these cases")
-    for command in (serve, evaluate, profile, doctor, facts, selftest):
+    qualify = commands.add_parser("qualify", help="which tasks can judge candidates, how finely")
+    _qualifying(qualify)
+    for command in (serve, evaluate, profile, replay, doctor, facts, selftest, qualify):
         _placing(command)
-    for command in (evaluate, profile, tasks, doctor, facts, selftest):
+    for command in (evaluate, profile, replay, tasks, doctor, facts, selftest, qualify):
         command.add_argument("--json", action="store_true", help="JSON on stdout")
     return top
+
+
+def _qualifying(qualify: argparse.ArgumentParser) -> None:
+    qualify.add_argument("paths", nargs="*", help="files, folders, ids or suites")
+    qualify.add_argument("--list", metavar="FILE", help="a file that lists more, one a line")
+    qualify.add_argument("--precision", choices=("fp32", "tf32", "half"), default="half")
+    qualify.add_argument("--no-baselines", action="store_true", help="measure no baseline")
+    qualify.add_argument("--cheats", action="store_true", help="try generic cheats on each")
+    qualify.add_argument("--limit", type=float, default=300, help="seconds for each task")
+    qualify.add_argument("--table", metavar="FILE", help="write a Markdown table")
 
 
 def _placing(command: argparse.ArgumentParser) -> None:
@@ -98,10 +114,23 @@ def run(arguments: argparse.Namespace) -> int:
             from mcp_server import facts_command
 
             return facts_command.main(setting(arguments), as_json=arguments.json)
+        case "bundle":
+            from mcp_server import replay_command
+
+            return replay_command.write(home(), Path(arguments.file))
+        case "replay":
+            from mcp_server import replay_command
+
+            path = Path(arguments.bundle)
+            return replay_command.main(setting(arguments), path, as_json=arguments.json)
         case "profile":
             from mcp_server import profile_command
 
             return profile_command.main(setting(arguments), arguments)
+        case "qualify":
+            from mcp_server import qualify_command
+
+            return qualify_command.main(setting(arguments), arguments)
         case "evaluate":
             from mcp_server import evaluate_command
 

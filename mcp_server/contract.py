@@ -246,6 +246,8 @@ class Verdict(AgentView):
     candidate_sha256: str | None = None
     artifact_sha256: str | None = None
     evaluator_sha256: str | None = None
+    evidence_sha256: str | None = None
+    """Of the raw evidence, which is kept under this name in the state folder."""
     device_uuid: str | None = None
     driver: str | None = None
     cuda: str | None = None

@@ -18,12 +18,15 @@ import anyio.to_thread
 
 from mcp_server import facts, intake, interpreter, machine, probes, qualify, verdicts
 from mcp_server.build import Builds
+from mcp_server.bundle import Evidence
 from mcp_server.clean import Cleaner
+from mcp_server.contract import Status
 from mcp_server.errors import SandboxUnavailable, WorkerLost
 from mcp_server.evaluate import Conversation, StageLimits
 from mcp_server.executor import Outcome, Place, Work
 from mcp_server.facts import KnownFacts
 from mcp_server.folders import Workspace
+from mcp_server.intake import Intake
 from mcp_server.pool import Pool, Programs
 from mcp_server.qualify import Key, Qualifications
 from mcp_server.sandbox import Limits
@@ -36,7 +39,6 @@ if TYPE_CHECKING:
 
     from mcp_server.executor import Report
     from mcp_server.facts import DeviceKey
-    from mcp_server.intake import Intake
     from mcp_server.interpreter import Interpreter
     from mcp_server.link import Message
     from mcp_server.machine import Device
@@ -119,6 +121,24 @@ class LocalExecutor:
         outcome.verdict.wall_s = round(time.monotonic() - began, 3)
         outcome.verdict.queue_s = round((outcome.verdict.queue_s or 0) + queued, 3)
         return outcome
+
+    async def qualify(self, work: Work, report: Report) -> Outcome:
+        """Find out whether the work's task can judge candidates; its source is empty.
+
+        Raises:
+            EvaluatorError: no such device, interpreter or sandbox.
+        """
+        room = await self._room(work.device)
+        async with room.free:
+            return await self._evaluate(room, work, Intake(""), report)
+
+    async def python(self) -> Interpreter:
+        """Return the interpreter of judge and workers.
+
+        Raises:
+            NoInterpreter: there is none that could run them.
+        """
+        return await self._interpreter()
 
     async def check_device(self, device: str) -> Device:
         """Return the device of a name, before anything is started.
@@ -209,7 +229,10 @@ class LocalExecutor:
             self.qualifications.put(key, talk.qualified)
         if talk.measured is not None:
             self.facts.put(self._device_key(room), talk.measured)
-        return verdicts.decided(talk, said, read, room.cleaner)
+        outcome = verdicts.decided(talk, said, read, room.cleaner)
+        if outcome.verdict.status is Status.OK and outcome.evidence.get("timings"):
+            outcome.verdict.evidence_sha256 = Evidence(self.setting.home).keep(outcome.evidence)
+        return outcome
 
     def _request(
         self, room: _Room, judge: Judge, work: Work, qualification: Message | None

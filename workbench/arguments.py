@@ -288,6 +288,8 @@ _ACTS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...] = 
 def _best(p: argparse.ArgumentParser) -> None:
     _session(p)
     p.add_argument("-o", "--output", metavar="FILE", help="write it there (default: stdout)")
+    p.add_argument("--bundle", metavar="FILE",
+                   help="write its evidence instead, for `pike replay`")  # fmt: skip
 
 
 def _git(p: argparse.ArgumentParser) -> None:
@@ -308,6 +310,13 @@ def _profile(p: argparse.ArgumentParser) -> None:
     p.add_argument("--candidate", metavar="FILE", help="profile this file's ModelNew instead")
     p.add_argument("--device", metavar="DEVICE", help="cuda:0 .. or cpu (default: the first GPU)")
     p.add_argument("--precision", metavar="POLICY", help="fp32, tf32 or half (default: half)")
+    _boxes(p)
+    _json(p)
+
+
+def _replay(p: argparse.ArgumentParser) -> None:
+    p.add_argument("bundle", metavar="BUNDLE", help="a file that `pike best --bundle` wrote")
+    p.add_argument("--device", metavar="DEVICE", help="cuda:0 .. or cpu (default: the first GPU)")
     _boxes(p)
     _json(p)
 
@@ -348,6 +357,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("best", "write the best candidate", _best),
     Command("git", "git on the session's repository", _git),
     Command("evaluate", "judge candidates without a session", _evaluate),
+    Command("replay", "judge a best's evidence bundle again: does its claim stand?", _replay),
     Command("profile", "where the time goes, and what is left to gain", _profile),
     Command("tasks", "list the tasks, or show one", _tasks),
     Command("mcp", "serve the evaluator over MCP, on stdio", _mcp),

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 from sessions.best import best
 from sessions.journal import Reader
-from workbench import lookup, provenance, story
+from workbench import bundling, lookup, provenance, story
 from workbench.errors import DONE, CannotGoOn
 from workbench.version import version
 
 if TYPE_CHECKING:
     import argparse
 
+    from sessions.folder import SessionFolder
+    from sessions.model import AttemptRecord, State
     from workbench.printing import Printer
 
 
@@ -26,6 +28,9 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
         raise CannotGoOn(
             f"{folder.name} has no correct attempt yet; `pike show {folder.name}` lists them."
         )
+    if typed.bundle:
+        _bundle(folder, found, top, Path(typed.bundle).expanduser(), printer)
+        return DONE
     with Reader(folder.journal) as reader:
         source = reader.text(top.source_key)
     written = provenance.header(found, top, version()) + source
@@ -38,3 +43,13 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
     printer.talk(f"{top.id}: {story.verdict(top.kind, top.verdict)}")
     printer.talk(provenance.again(top) or "not measured again: that happens when a search finishes")
     return DONE
+
+
+def _bundle(
+    folder: SessionFolder, found: State, top: AttemptRecord, path: Path, printer: Printer
+) -> None:
+    """Write the evidence of the best, and say what is in it."""
+    has_samples = bundling.write(folder, found, top, path)
+    samples = "with its raw samples" if has_samples else "its raw samples are not kept here"
+    printer.talk(f"the evidence of {top.id} is written to {path}, {samples}.")
+    printer.talk(f"`pike replay {path}` measures it again, on this machine or another.")
