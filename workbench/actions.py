@@ -83,6 +83,7 @@ ACTS: tuple[Act, ...] = (
     Act("live.edit", "e", "e", "Edit", "a copy in $EDITOR; if you change it, submit it as yours", _LIVE, _A),
     Act("live.open", "enter", "enter", "Open", "show the attempt in the detail pane", _LIVE, _A, 4),
     Act("live.mark", "space", "space", "Mark", "mark the attempt, to compare it; again to unmark", _LIVE, _A),
+    Act("live.compare", "c", "c", "Compare", "the marked attempts; one alone with the best", _LIVE, _A),
     Act("live.filter", "slash", "/", "Filter", "correct !suspect >1.5x by:EFA; in a text: search", _LIVE, _V, 5),
     Act("live.sort", "o", "o", "Sort", "the attempts by number, speedup, runtime or cost", _LIVE, _V),
     Act("live.reverse", "O", "O", "Reverse", "the other way round", _LIVE, _V),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from sessions.folder import SessionFolder
     from sessions.journal import Command
     from sessions.model import State
+
+RECENT = 400
+"""Facts kept to be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,10 @@ class Feed:
         """Commands no engine has taken yet."""
         self._reader = Reader(folder.journal)
         self._version = -1
+        self.recent: deque[Fact] = deque(
+            self._reader.facts(max(0, state.seq - RECENT)), maxlen=RECENT
+        )
+        """The newest facts, as a story to read."""
 
     def poll(self) -> Beat:
         """Look once; cheap when nothing was written."""
@@ -58,6 +66,7 @@ class Feed:
         self._version = version
         facts = self._reader.facts(self.state.seq)
         fold(facts, self.state)
+        self.recent.extend(facts)
         self.live = Live(*self._reader.live())
         self.asked = self._reader.waiting_commands()
         return Beat(tuple(facts), live=True)

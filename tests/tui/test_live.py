@@ -49,7 +49,14 @@ async def test_every_tab_shows_something_of_its_own(stage: Stage) -> None:
     async with stage.app().run_test(size=WIDE) as pilot:
         await settled(pilot)
         await press(pilot, "j")
-        words = ("hunk 1/", "class ModelNew", "tokens", "Who called what", "engine: started")
+        words = (
+            "hunk 1/",
+            "class ModelNew",
+            "tokens",
+            "Who called what",
+            "pike profile",
+            "asks strong",
+        )
         for word in words:
             assert word in shown(pilot)
             await press(pilot, "]")

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sessions.lock import Presence
 from sessions.model import ORIGINAL
+from sessions.states import ENDED
 from workbench import messages as m
+from workbench import story
+from workbench.plain import inert_line
 from workbench.widgets.detail import (
     BASES,
     TABS,
     Detail,
+    Look,
     Wanted,
     builder,
     log_document,
@@ -39,7 +45,7 @@ class DetailPane(Detail):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id, classes=classes)
         self.tab = TABS[0]
-        self.base = BASES[0]
+        self.look = Look()
         self.candidate = ORIGINAL
         self._feed: Feed | None = None
         self._kept: dict[Wanted, Document] = {}
@@ -75,9 +81,20 @@ class DetailPane(Detail):
 
     def next_base(self) -> str:
         """Compare with the next of parent, best and original; return it."""
-        self.base = BASES[(BASES.index(self.base) + 1) % len(BASES)]
+        base = BASES[(BASES.index(self.look.base) + 1) % len(BASES)]
+        self.look = replace(self.look, base=base)
         self.choose("Diff")
-        return self.base
+        return base
+
+    def on_diff_wanted(self, message: m.DiffWanted) -> None:
+        """Show the diff with more or less around it, or with white space the other way."""
+        from workbench.widgets.diff_view import wider
+
+        message.stop()
+        look = self.look
+        whitespace = look.whitespace is not message.whitespace
+        self.look = replace(look, context=wider(look.context, message.by), whitespace=whitespace)
+        self.choose("Diff")
 
     def refresh_document(self) -> None:
         """Show what is wanted now, building it if it is not kept; nothing while the pane is hidden."""
@@ -86,14 +103,13 @@ class DetailPane(Detail):
         self.name_it(
             title(self._feed.state, self.candidate), subtitle(self._feed.state, self.candidate)
         )
-        want = wanted(self._feed.state, self.candidate, self.tab, self.base)
+        want = wanted(self._feed.state, self.candidate, self.tab, self.look)
         if self.tab == "Log":
-            self._shown = want
-            self.view.show(log_document(self._log()))
+            self._show_log(want)
         elif want in self._kept:
             self._put(want, self._kept[want])
         elif self._building is None:
-            self._build(want, builder(self._feed.state, want, self._feed.text))
+            self._build(want, builder(self._feed.state, want, self._feed.text, self._feed.folder))
 
     def _build(self, want: Wanted, build: Callable[[], Document]) -> None:
         self._building = want
@@ -121,13 +137,29 @@ class DetailPane(Detail):
         same = self._shown is not None and (
             self._shown.candidate,
             self._shown.tab,
-            self._shown.base,
+            self._shown.look.base,
         ) == (
             want.candidate,
             want.tab,
-            want.base,
+            want.look.base,
         )
         self._shown = want
+        self.view.show(found, keep_place=same)
+
+    def _show_log(self, want: Wanted) -> None:
+        """Show the story and the engine's log; made again only when one of them grew."""
+        if self._feed is None:
+            return
+        same = self._shown is not None and self._shown.tab == "Log"
+        self._shown = want
+        silent = self._feed.engine is Presence.NONE and self._feed.state.state not in ENDED
+        told = [story.line(fact) for fact in self._feed.recent]
+        found = log_document(
+            [inert_line(line) for line in told],
+            self._log(),
+            self._feed.folder.name,
+            engine_first=silent,
+        )
         self.view.show(found, keep_place=same)
 
     def _log(self) -> str:

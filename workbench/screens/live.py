@@ -201,7 +201,7 @@ class LiveScreen(LiveActs):
         if self.feed is None:
             return
         rows = self._rows.rows(self.feed.state, self.feed.doing, self.pike.now())
-        kept = keep(rows, self.query_text) if self.query_text else rows
+        kept = self.sorting.sort(keep(rows, self.query_text) if self.query_text else rows)
         self.table.empty = NO_ATTEMPT if not rows else NOTHING_KEPT
         self.table.show(kept[:SHOWN_ROWS])
         self._kept, self._all = len(kept), len(rows)
@@ -212,11 +212,12 @@ class LiveScreen(LiveActs):
         write_border(self.query_one("#agents"), lower=self._count(self._kept, self._all))
 
     def _count(self, kept: int, all_of_them: int) -> Inert:
-        following = " · following" if self.query_one("#attempts", AttemptTable).follow else ""
+        following = " · following" if self.table.follow else ""
+        marked = f" · {len(self.table.marked)} marked" if self.table.marked else ""
         shown = min(kept, SHOWN_ROWS)
         some = f"{shown:,} of {all_of_them:,}" if shown < all_of_them else f"{all_of_them:,}"
         asked = f" · {self.query_text}" if self.query_text else ""
-        return inert_line(f"{some} attempts{asked} · newest first{following}", 70)
+        return inert_line(f"{some} attempts{asked}{marked} · {self.sorting.words}{following}", 76)
 
     def _paint_lineages(self) -> None:
         if self.feed:
@@ -242,7 +243,8 @@ class LiveScreen(LiveActs):
             self._chart_stale = False
 
     def on_resize(self) -> None:
-        """Fit the lines that depend on the width."""
+        """Fit what depends on the width."""
+        self.share_out()
         size = self.size
         small = f"Too small ({size.width}×{size.height}). Enlarge, or use `pike tail {self.folder.name} --follow`."
         self.query_one("#too-small", Lines).set_lines(

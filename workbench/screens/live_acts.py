@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sessions.best import best
 from workbench.format import plural
 from workbench.plain import Inert
 from workbench.screens.session_acts import AXES
 from workbench.screens.steer_acts import SteerActs
+from workbench.widgets.attempt_order import Sorting
 from workbench.widgets.attempt_table import AttemptTable
 from workbench.widgets.filter_line import FilterLine
 from workbench.widgets.frame import Separator
@@ -17,14 +19,24 @@ from workbench.widgets.text_view import TextView
 if TYPE_CHECKING:
     from textual.widgets import Input
 
+    from sessions.folder import SessionFolder
     from workbench import messages as m
 
 PANES = ("#lineages", "#attempts", "#text", "#agents")
+SHARE_STEP = 5
+"""Percent of the width."""
 FILTER_HINT = "correct  !suspect  >1.5x  by:EFA  lineage:003  any word"
 
 
 class LiveActs(SteerActs):
     """The acts on what is seen of a session."""
+
+    def __init__(self, folder: SessionFolder) -> None:
+        super().__init__(folder)
+        self.sorting = Sorting()
+        """The order of the attempts."""
+        self._share: int | None = None
+        """Percent of the width that the detail pane has; None: as the style sheet says."""
 
     # --- what is seen
 
@@ -77,9 +89,36 @@ class LiveActs(SteerActs):
         """Compare with something else."""
         self.tell(f"diff against the {self.detail.next_base()}")
 
+    def action_grow(self) -> None:
+        """Make the detail pane wider."""
+        self._grow(SHARE_STEP)
+
+    def action_shrink(self) -> None:
+        """Make the detail pane narrower."""
+        self._grow(-SHARE_STEP)
+
+    def _grow(self, by: int) -> None:
+        if self.has_class("-narrow"):
+            self.tell("one pane fills the screen here; 1 to 4 switch")
+            return
+        self._share = max(20, min(80, (self._share or 40) + by))
+        self.share_out()
+
+    def share_out(self) -> None:
+        """Give the detail pane the share of the width a person wants, where panes stand side by side."""
+        middle = self.query_one("#middle")
+        beside = not self.has_class("-narrow") and not self.has_class("-chart")
+        if self._share and beside:
+            self.detail.styles.width = f"{self._share}%"
+            middle.styles.width = "1fr"
+            return
+        for pane in (self.detail, middle):
+            pane.styles.clear_rule("width")  # the style sheet's holds
+
     def action_chart(self) -> None:
         """Show the chart alone, or everything again."""
         self.toggle_class("-chart")
+        self.share_out()
         self.call_after_refresh(self.paint_chart)
 
     def action_axis(self) -> None:
@@ -93,8 +132,44 @@ class LiveActs(SteerActs):
         """Follow the newest attempt, or stop following."""
         self.table.follow = not self.table.follow
         if self.table.follow:
+            self.sorting = Sorting()
+            self.paint_rows()
             self.table.action_cursor_first()
         self.paint_rows()
+
+    def action_sort(self) -> None:
+        """List the attempts in the next order."""
+        self._sort(self.sorting.next())
+
+    def action_reverse(self) -> None:
+        """List the attempts the other way round."""
+        self._sort(self.sorting.turned())
+
+    def _sort(self, new: Sorting) -> None:
+        self.sorting = new
+        self.table.follow = self.table.follow and new.newest_first
+        self.paint_rows()
+        if not new.newest_first:
+            self.table.action_cursor_first()
+
+    def action_mark(self) -> None:
+        """Mark the attempt under the cursor, or unmark it."""
+        self.table.mark()
+        self.paint_count()
+
+    def action_compare(self) -> None:
+        """Compare the marked attempts; one alone with the best, or the best with the original."""
+        chosen = list(self.table.marked)
+        champion = best(self.feed.state) if self.feed else None
+        row = self.table.selected
+        if len(chosen) < 2 and row is not None and row.key not in chosen:
+            chosen.append(row.key)
+        if len(chosen) < 2 and champion is not None and champion.id not in chosen:
+            chosen.append(champion.id)
+        if len(chosen) < 2:
+            self.tell("mark two attempts with space; c compares them")
+            return
+        self.pike.show_compare(self.folder, chosen)
 
     def action_filter(self) -> None:
         """Ask for a filter, or for words to find in the text that has the keys."""

@@ -17,7 +17,7 @@ LEFT = 23
 """Cells of glyph, id, parent and author."""
 COLUMNS = (("speedup×", 9), ("class", 11), ("ms", 6), ("$", 6))
 """What follows, and its cells; from the right, what has no room is left out."""
-WHY = 16
+WHY = 10
 """Fewer cells than this are not worth a column of reasons."""
 
 
@@ -32,6 +32,23 @@ def columns(width: int) -> int:
 
 class AttemptTable(RowList[AttemptRow]):
     """Attempts: glyph and id, parent, author, speedup, class, milliseconds, dollars, why."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self.marked: list[str] = []
+        """Attempts marked to be compared, in the order in which they were."""
+
+    def mark(self) -> None:
+        """Mark the attempt under the cursor, or unmark it."""
+        if self.selected is None:
+            return
+        key = self.selected.key
+        if key in self.marked:
+            self.marked.remove(key)
+        else:
+            self.marked.append(key)
+        self.forget_strips()
+        self.refresh()
 
     def header(self, width: int) -> Line:
         """Return the names of the columns, units in them."""
@@ -48,9 +65,8 @@ class AttemptTable(RowList[AttemptRow]):
     def line(self, row: AttemptRow, width: int) -> Line:
         """Return one attempt in `width` cells."""
         left: Line = (
-            Span(
-                fit(f" {UNICODE.verdict(row.word) or ' '} ", 3), TONE_OF_VERDICT.get(row.word, "")
-            ),
+            span("•" if row.key in self.marked else " ", "key"),
+            Span(fit(f"{UNICODE.verdict(row.word) or ' '} ", 2), TONE_OF_VERDICT.get(row.word, "")),
             Span(fit(row.key, 6), "strong" if row.best else "dim" if row.banned else ""),
             Span(fit(row.parent, 7), "dim"),
             Span(fit(row.by, 7)),

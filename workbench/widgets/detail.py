@@ -1,4 +1,4 @@
-"""The detail pane: one attempt under five tabs; what a tab shows is built when it is looked at."""
+"""The detail pane: one attempt under six tabs; what a tab shows is built when it is looked at."""
 
 from __future__ import annotations
 
@@ -12,21 +12,31 @@ from sessions.model import ORIGINAL
 from workbench.glyphs import UNICODE, word
 from workbench.plain import inert_line
 from workbench.widgets.attempt_rows import why
-from workbench.widgets.document import Document, document, text_lines
+from workbench.widgets.document import Document, document, section, text_lines
 from workbench.widgets.frame import TabsLine
 from workbench.widgets.lines import EMPTY, Line, Span, span, write_border
 from workbench.widgets.text_view import TextView
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from textual.app import ComposeResult
 
+    from sessions.folder import SessionFolder
     from sessions.model import AttemptRecord, State
     from workbench.plain import Inert
 
-TABS = ("Diff", "Code", "Prompt", "Verdict", "Log")
+TABS = ("Diff", "Code", "Prompt", "Verdict", "Profile", "Log")
 BASES = ("parent", "best", "original")
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a person looks at diffs."""
+
+    base: str = BASES[0]
+    context: int = 3
+    whitespace: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,38 +45,42 @@ class Wanted:
 
     candidate: str
     tab: str
-    base: str
+    look: Look
     stage: str
     """Changes when the attempt does."""
 
 
-def wanted(state: State, candidate: str, tab: str, base: str) -> Wanted:
+def wanted(state: State, candidate: str, tab: str, look: Look) -> Wanted:
     """Return what is to be shown."""
     attempt = state.attempts.get(candidate)
-    champion = best(state) if base == "best" else None
+    champion = best(state) if look.base == "best" else None
     stage = (
         f"{attempt.kind}{attempt.banned}{bool(attempt.remeasured)}{attempt.commit}"
         if attempt
         else ""
     )
     if tab == "Log":
-        return Wanted("", tab, "", "")
+        return Wanted("", tab, Look(), "")
     against = champion.id if champion else ""
-    return Wanted(candidate, tab, base if tab == "Diff" else "", stage + against)
+    return Wanted(candidate, tab, look if tab == "Diff" else Look(), stage + against)
 
 
-def builder(state: State, want: Wanted, text: Callable[[str], str]) -> Callable[[], Document]:
-    """Return what builds a document; texts are read now, so that it may run in a thread."""
+def builder(
+    state: State, want: Wanted, text: Callable[[str], str], folder: SessionFolder
+) -> Callable[[], Document]:
+    """Return what builds a document; texts of the journal are read now, so that it may run in a thread."""
     attempt = state.attempts.get(want.candidate)
     original = text(state.opened.source_key) if state.opened else ""
+    if want.tab == "Profile":
+        return lambda: _profile(state, want.candidate, folder)
     if attempt is None:
         return lambda: _original(original)
     source = text(attempt.source_key)
     match want.tab:
         case "Diff":
-            name, before = _base(state, attempt, want.base, text, original)
+            name, before = _base(state, attempt, want.look.base, text, original)
             below = _below(state, attempt)
-            return lambda: _diff(before, source, name, below)
+            return lambda: _diff(before, source, name, below, want.look)
         case "Code":
             return lambda: _code(source)
         case "Prompt":
@@ -109,10 +123,18 @@ def _below(state: State, attempt: AttemptRecord) -> list[Line]:
     return lines
 
 
-def _diff(before: str, source: str, name: str, below: list[Line]) -> Document:
+def _diff(before: str, source: str, name: str, below: list[Line], look: Look) -> Document:
     from workbench.widgets.diff_view import diff_document
 
-    return diff_document(before, source, name, below)
+    return diff_document(
+        before, source, name, below, context=look.context, whitespace=look.whitespace
+    )
+
+
+def _profile(state: State, candidate: str, folder: SessionFolder) -> Document:
+    from workbench.widgets.profile_view import profile_document
+
+    return profile_document(state, candidate, folder)
 
 
 def _code(source: str) -> Document:
@@ -142,11 +164,17 @@ def _verdict(attempt: AttemptRecord) -> Document:
     return verdict_document(attempt)
 
 
-def log_document(tail: str) -> Document:
-    """Return the end of the engine's log."""
-    return document(
-        text_lines(tail) if tail else [(span("The engine wrote nothing.", "dim"),)], wraps=True
-    )
+def log_document(told: Sequence[Inert], tail: str, name: str, *, engine_first: bool) -> Document:
+    """Return what happened, the newest first, and the end of the engine's log.
+
+    `engine_first`: the log stands above, because the engine is dead or silent.
+    """
+    story: list[Line] = [(Span(line),) for line in reversed(told)]
+    more = (Span(inert_line(f"`pike tail {name}` prints all of it.", 90), "dim"),)
+    happened = section("What happened, the newest first", [*story, more])
+    log = text_lines(tail) if tail else [(span("The engine wrote nothing.", "dim"),)]
+    engine = section("The engine's log, its end", log)
+    return document([*engine, *happened] if engine_first else [*happened, *engine], wraps=True)
 
 
 def title(state: State, candidate: str) -> Inert:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 CONTEXT = 3
+CONTEXTS = (0, 1, CONTEXT, 10, 25, 100_000)
+"""Unchanged lines around each change, as a person may choose; the last is the whole file."""
 _WORDS = re.compile(r"\w+|\s+|.")
 
 
@@ -44,7 +46,14 @@ class _Page:
 
 
 def diff_document(
-    before: str, after: str, base: str, below: Sequence[Line] = (), *, above: Sequence[Line] = ()
+    before: str,
+    after: str,
+    base: str,
+    below: Sequence[Line] = (),
+    *,
+    above: Sequence[Line] = (),
+    context: int = CONTEXT,
+    whitespace: bool = True,
 ) -> Document:
     """Return the difference between two sources as a document.
 
@@ -54,15 +63,19 @@ def diff_document(
         base: what `before` is, as `parent c131`.
         below: lines after the diff, such as the error.
         above: lines before it.
+        context: unchanged lines around each change.
+        whitespace: whether a line that differs in white space alone counts as changed.
     """
     old, new = _side(before), _side(after)
     page = _Page([], [], [])
-    matcher = difflib.SequenceMatcher(None, old.text, new.text, autojunk=len(old.text) > 2_000)
-    groups = list(matcher.get_grouped_opcodes(CONTEXT))
+    sides = (old.text, new.text) if whitespace else (_squeezed(old.text), _squeezed(new.text))
+    matcher = difflib.SequenceMatcher(None, *sides, autojunk=len(old.text) > 2_000)
+    groups = [group for group in matcher.get_grouped_opcodes(context) if _changes(group)]
     for number, group in enumerate(groups, 1):
         _hunk(page, old, new, group, number, len(groups))
     _cut(page)
-    title = f"to {base} · +{page.added} −{page.removed}"
+    hidden = "" if whitespace else " · white space aside"
+    title = f"to {base} · +{page.added} −{page.removed}{hidden}"
     counted = f" · {len(groups)} {'hunk' if len(groups) == 1 else 'hunks'}" if groups else ""
     head: list[Line] = [
         (span(title, "dim"), span(counted or " · the same source", "dim")),
@@ -78,14 +91,29 @@ def diff_document(
     )
 
 
-def patch(before: str, after: str, base: str) -> str:
-    """Return the difference as a patch that `git apply` and `patch` read."""
+def patch(before: str, after: str, base: str, name: str = "candidate.py") -> str:
+    """Return the difference as a patch that `git apply` and `patch` read; `base` and `name`: the two files."""
     lines = difflib.unified_diff(
-        before.splitlines(keepends=True), after.splitlines(keepends=True), base, "candidate.py"
+        before.splitlines(keepends=True), after.splitlines(keepends=True), base, name
     )
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
     )
+
+
+def wider(context: int, by: int) -> int:
+    """Return how many unchanged lines are the next more (`by` 1) or fewer (`by` -1) to show."""
+    at = CONTEXTS.index(context) if context in CONTEXTS else CONTEXTS.index(CONTEXT)
+    return CONTEXTS[max(0, min(len(CONTEXTS) - 1, at + by))]
+
+
+def _squeezed(lines: list[str]) -> list[str]:
+    return [" ".join(line.split()) for line in lines]
+
+
+def _changes(group: Sequence[tuple[str, int, int, int, int]]) -> bool:
+    """Return whether a group holds a change: with no context, difflib makes groups of nothing too."""
+    return any(kind != "equal" for kind, *_ in group)
 
 
 def _side(source: str) -> _Side:

@@ -131,6 +131,10 @@ class RowList(Scrolled, Generic[R]):
             strip = self._strips[key] = self.paint(self.line(self.rows[index], width), width, under)
         return strip
 
+    def forget_strips(self) -> None:
+        """Forget the painted strips: rows look different now."""
+        self._strips.clear()
+
     def notify_style_update(self) -> None:
         """Forget the painted strips: colours changed."""
         self._strips.clear()

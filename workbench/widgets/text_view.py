@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from workbench.actions import Where, bindings
+from workbench.messages import DiffWanted
 from workbench.widgets.document import Document
 from workbench.widgets.lines import Line, plain_text, width_of
 from workbench.widgets.painted import Scrolled
@@ -98,6 +99,20 @@ class TextView(Scrolled):
             return "match"
         under = self.document.under
         return under[index] if index < len(under) else ""
+
+    # --- what stands around changes
+
+    def action_more_context(self) -> None:
+        """Ask for more unchanged lines around each change."""
+        self.post_message(DiffWanted(1))
+
+    def action_less_context(self) -> None:
+        """Ask for fewer unchanged lines around each change."""
+        self.post_message(DiffWanted(-1))
+
+    def action_whitespace(self) -> None:
+        """Ask for changes of white space alone to be shown, or hidden."""
+        self.post_message(DiffWanted(whitespace=True))
 
     # --- moving
 
