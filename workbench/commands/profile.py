@@ -32,6 +32,8 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
     if typed.candidate:
         source = task_files.candidate(Path(typed.candidate).expanduser())
     found = _profile(task, source, _flags(typed))
+    if not typed.candidate:
+        _keep(typed.task, found)
     if typed.json:
         printer.pretty(found)
     else:
@@ -56,6 +58,16 @@ def _named(named: str) -> tuple[str, str]:
         return state.opened.task, ""
     with Reader(folder.journal) as reader:
         return state.opened.task, reader.text(lookup.attempt(state, attempt).source_key)
+
+
+def _keep(named: str, found: dict[str, Any]) -> None:
+    """Keep the profile of an attempt with its session, for the screen's Profile tab."""
+    session, sign, attempt = named.rpartition(":")
+    if not sign or not found.get("profile") or Path(named).expanduser().is_file():
+        return
+    folder = lookup.session(session).artifacts
+    folder.mkdir(exist_ok=True)
+    (folder / f"profile-{attempt}.json").write_text(json.dumps(found), encoding="utf-8")
 
 
 def _flags(typed: argparse.Namespace) -> list[str]:
