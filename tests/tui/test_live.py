@@ -232,7 +232,11 @@ async def test_a_filter_keeps_what_it_names_and_escape_drops_it(stage: Stage) ->
     async with stage.app().run_test(size=WIDE) as pilot:
         await settled(pilot)
         all_of_them = len(live(pilot).table.rows)
-        await press(pilot, "slash", *"correct >1.05x", "enter")
+        await press(pilot, "slash")
+        assert "lineage:003  any word" in shown(pilot), "the line in which one types is not seen"
+        await press(pilot, *"correct >1.05x")
+        assert " correct >1.05x" in shown(pilot).splitlines()[-1]
+        await press(pilot, "enter")
         rows = live(pilot).table.rows
         assert 0 < len(rows) < all_of_them
         assert all(row.word == "correct" and (row.ratio or 0) > 1.05 for row in rows)

@@ -105,7 +105,9 @@ async def test_stop_asks_first(stage: Stage) -> None:
 async def test_a_filter_keeps_the_sessions_it_names(stage: Stage) -> None:
     async with stage.app(on_list=True).run_test(size=(80, 24)) as pilot:
         await settled(pilot)
-        await press(pilot, "slash", *"finished", "enter")
+        await press(pilot, "slash", *"finished")
+        assert " finished" in shown(pilot).splitlines()[-1], "the line in which one types is not seen"
+        await press(pilot, "enter")
         assert [row.key for row in listed(pilot).table.rows] == ["scan-1"]
         await press(pilot, "escape")
         assert len(listed(pilot).table.rows) == 3

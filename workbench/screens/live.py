@@ -79,8 +79,8 @@ class LiveScreen(LiveActs):
                     yield Separator("4 Agents", id="agents-line")
                     yield AgentStrip(id="agents")
                 yield DetailPane(id="detail", classes="frame")
-        yield FilterLine()
         yield KeysLine(Where.LIVE, id="keys")
+        yield FilterLine()  # after the keys: both lie at the foot, and the later covers the other
         yield Lines(id="too-small")
 
     def on_mount(self) -> None:

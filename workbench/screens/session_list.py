@@ -96,8 +96,8 @@ class SessionListScreen(PikeScreen):
             table.border_title = Content("Sessions")
             yield table
             yield Lines(id="needs")
-        yield FilterLine()
         yield KeysLine(Where.SESSIONS, id="keys")
+        yield FilterLine()  # after the keys: both lie at the foot, and the later covers the other
         yield Lines(id="too-small")
 
     def on_mount(self) -> None:
