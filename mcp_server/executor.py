@@ -47,6 +47,8 @@ class Work:
     mode: Mode = "quick"
     stages: tuple[WantedStage, ...] = ("build", "correctness", "timing", "confirm")
     attempt_id: str | None = None
+    leased: bool = True
+    """False where nothing is timed and the device need not be ours alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -256,6 +256,7 @@ class LocalExecutor:
             "qualification": qualification,
             "deadlines": self.setting.stage_limits.deadlines(work.mode),
             "agent_task": work.task.by_agent,
+            "leased": work.leased,
             "facts": self.facts.get(self._device_key(room)),
         }
 

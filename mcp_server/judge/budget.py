@@ -52,6 +52,8 @@ class Policy:
     """f: part of the elementwise bound that grows with D."""
 
 
+MOST_TIES = 0.005
+"""Share of integers that a format may get otherwise than fp64; one that differs in more is left out."""
 HEADROOM = 1.5
 """How many times the largest error of the reference's own runs one element of an answer may have."""
 
@@ -79,6 +81,11 @@ class FormatRun:
     def worst(self) -> float:
         """The largest e of any output."""
         return max(self.errors, default=0.0)
+
+    @property
+    def ties(self) -> float:
+        """The largest share of differing integers of any output."""
+        return max(self.mismatches, default=0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,32 +155,50 @@ def policy_formats(policy: str) -> list[Format]:
 
 
 def settle(
-    policy: str, runs: dict[str, FormatRun], structural: Mapping[str, float]
+    policy: str,
+    runs: dict[str, FormatRun],
+    structural: Mapping[str, float],
+    never_blind: frozenset[str] = frozenset(),
 ) -> tuple[Budget, list[str]]:
     """Return the budget under that policy or the next finer one, and the mutants it is blind to.
 
-    `structural`: e of each mutant, worst output. A mutant within 3 × the policy's own e cannot be told from it; the
-    cap is half the e of the mildest of the others. Formats beyond the cap are left out.
+    `structural`: e of each mutant, worst output. A mutant within 3 × the policy's own e cannot be told from it, and
+    the task is blind to it; but none of `never_blind`, for which a finer policy is taken. The cap is half the e of
+    the mildest of the others. Formats beyond the cap are left out. What is within fp32's own rounding is no mutant:
+    the part it leaves out does nothing.
     """
+    alive = {name: error for name, error in structural.items() if error > _idle(runs)}
     for name in reversed(PRECISIONS[: PRECISIONS.index(policy) + 1]):
-        found = _settle_at(name, runs, structural)
+        found = _settle_at(name, runs, alive, never_blind)
         if found is not None:
             return found
-    cap = 0.5 * min(structural.values(), default=1.0)
-    return Budget("fp32", [], cap, runs), []
+    return Budget("fp32", [], _cap(list(alive.values())), runs), []
+
+
+def _cap(seen: list[float]) -> float:
+    """Return half the e of the mildest wrong answer, or of one that knows nothing of the input."""
+    return 0.5 * min([*seen, 1.0]) if seen else 0.1
+
+
+def _idle(runs: dict[str, FormatRun]) -> float:
+    """Return the e below which a change is one that fp32 itself makes."""
+    rules = POLICIES["fp32"]
+    return max(rules.floor, rules.factor * (runs["fp32"].worst if "fp32" in runs else 0.0))
 
 
 def _settle_at(
-    name: str, runs: dict[str, FormatRun], structural: Mapping[str, float]
+    name: str, runs: dict[str, FormatRun], alive: Mapping[str, float], never_blind: frozenset[str]
 ) -> tuple[Budget, list[str]] | None:
     mine = [f.name for f in FORMATS if f.policy == name and f.name in runs]
     if not mine:
         return None
     own = min(runs[form].worst for form in mine)
-    blind = [mutant for mutant, error in structural.items() if error < 3 * own]
-    seen = [error for mutant, error in structural.items() if mutant not in blind]
-    cap = 0.5 * min(seen, default=0.2)
-    within = [form for form in mine if runs[form].worst <= cap]
+    blind = [
+        mutant for mutant, error in alive.items() if error < 3 * own and mutant not in never_blind
+    ]
+    seen = [error for mutant, error in alive.items() if mutant not in blind]
+    cap = _cap(seen)
+    within = [form for form in mine if runs[form].worst <= cap and runs[form].ties <= MOST_TIES]
     if not within:
         return None
     return Budget(name, within, cap, runs), blind

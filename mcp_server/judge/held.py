@@ -136,7 +136,8 @@ class Keeper:
         if more and found.baselines:
             self._measure_more(held, request, found)
         if lacking or more:
-            found.floors = floors_of(held.cost, self.facts)
+            if self._facts is not None:  # where nothing is timed nobody measured the device
+                found.floors = floors_of(held.cost, self._facts)
             self.server.send("qualified", id=request.id, qualification=found.to_json())
         held.qualifications[key] = found
         return found

@@ -69,13 +69,22 @@ class Oracle:
 
 
 def _widest(leaf: Tensor) -> Tensor:
+    if leaf.is_complex():
+        return leaf.to(torch.complex128)
     return leaf.double() if leaf.is_floating_point() else leaf
+
+
+def reals(leaf: Tensor) -> Tensor:
+    """Return the real and imaginary parts of a complex tensor side by side; any other as it is."""
+    return torch.view_as_real(leaf.resolve_conj()) if leaf.is_complex() else leaf
 
 
 def _agrees(wide: Tensor, narrow: Tensor) -> bool:
     """Return whether fp64 says roughly the same: a model that pins a lower dtype does not."""
     if wide.shape != narrow.shape or wide.is_floating_point() != narrow.is_floating_point():
         return False
+    if narrow.is_complex():
+        return wide.is_complex() and _agrees(reals(wide), reals(narrow))
     if not narrow.is_floating_point():
         return wide.dtype == narrow.dtype
     return bool((torch.isfinite(wide) == torch.isfinite(narrow)).double().mean() > 0.99)
@@ -126,7 +135,8 @@ class Entries:
 
 def finite(answer: Answer) -> bool:
     """Return whether no floating element is infinite or NaN."""
-    return all(bool(torch.isfinite(x).all()) for x in answer.leaves if x.is_floating_point())
+    leaves = [reals(x) for x in answer.leaves]
+    return all(bool(torch.isfinite(x).all()) for x in leaves if x.is_floating_point())
 
 
 def secret(generator: torch.Generator) -> int:
@@ -153,7 +163,7 @@ def scales(entries: list[Entry]) -> list[float]:
 def _mean_square(one: Tensor, two: Tensor) -> float:
     if one.shape != two.shape or one.numel() == 0:
         return 0.0
-    difference = (one.double() - two.double()).reshape(-1)
+    difference = (reals(one).double() - reals(two).double()).reshape(-1)
     if not bool(torch.isfinite(difference.sum())):
         difference = difference[torch.isfinite(difference)]
     return float(difference.square().mean()) if difference.numel() else 0.0
@@ -161,7 +171,7 @@ def _mean_square(one: Tensor, two: Tensor) -> float:
 
 def rms(leaf: Tensor) -> float:
     """Return the root mean square of the finite elements."""
-    values = leaf.double().reshape(-1)
+    values = reals(leaf).double().reshape(-1)
     if not bool(torch.isfinite(values.sum())):
         values = values[torch.isfinite(values)]
     return float(values.square().mean().sqrt()) if values.numel() else 0.0

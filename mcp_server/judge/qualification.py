@@ -23,6 +23,7 @@ from mcp_server.judge.budget import (
 )
 from mcp_server.judge.compare import compare, outlier_share
 from mcp_server.judge.faults import unfit
+from mcp_server.judge.oracle import reals
 from mcp_server.judge.reference import Answer, forward
 from mcp_server.judge.structure import paths_of
 from mcp_server.worker.program import set_tf32
@@ -35,6 +36,12 @@ if TYPE_CHECKING:
 
 RUNS = 3
 """Entries that each format is run on."""
+ASKED = 4
+"""Entries that a wrong answer is held against, at most: as a candidate, it must pass them all."""
+PLAIN_ERROR = 0.2
+"""An e that no budget allows: no further entry is needed."""
+FEW_ELEMENTS = 64
+"""Of an answer this small the error at one entry may be small by chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +72,10 @@ class Qualification:
     notes: list[str] = field(default_factory=list[str])
     noise_rounds: list[float] = field(default_factory=list[float])
     """Log ratios of eager against eager."""
+    scales: list[float] = field(default_factory=list[float])
+    """D of each output."""
+    mutants: dict[str, float] = field(default_factory=dict[str, float])
+    """e of answers known to be wrong, worst output."""
     noise_floor: float = 0.0
     scope: str = "latency"
     peak_bytes: int | None = None
@@ -110,18 +121,62 @@ def qualify(state: TaskState, policy: str) -> Qualification:
     runs = {form.name: run for form in FORMATS if (run := _run(state, form, entries)) is not None}
     if "fp32" not in runs:
         raise unfit("reference_fails", "The original cannot be run again in fp32.")
-    fixed = mutants.answers(entries[1], entries[2])
-    partial = mutants.structural(state.reference, entries[1], state.generator)
-    errors = {name: _error(state, entries[1], leaves) for name, leaves in fixed.items()}
-    errors |= {name: _error(state, entries[1], made.leaves) for name, made in partial.items()}
-    budget, blind = settle(policy, runs, errors)
+    found = _mutants(state, entries)
+    budget, blind = settle(policy, runs, found.errors, mutants.NEVER_BLIND | found.partial)
     bounds = budget.bounds(state.scales)
-    mutants.refuse_accepted([name for name in fixed if _accepted(bounds, entries[1], fixed[name])])
+    rows = [(name, entry, leaves) for name, (entry, leaves) in found.fixed.items()]
+    mutants.refuse_accepted([name for name, one, given in rows if _accepted(bounds, one, given)])
     noise = mutants.noisy(entries[1].answer, state.generator)
     if _accepted(bounds, entries[1], noise):
         blind.append("noise in 2 % of the elements")
+    if "plain_weights" in state.flags and mutants.DEFAULTS in found.errors:
+        blind.append(mutants.DEFAULTS)
     blind += _blind_formats(state, budget, runs)
-    return Qualification(budget, blind, state.oracle.kind, state.forward_s)
+    return Qualification(
+        budget, blind, state.oracle.kind, state.forward_s, scales=state.scales, mutants=found.errors
+    )
+
+
+@dataclass(slots=True)
+class _Mutants:
+    """Wrong answers, each to the entry at which it is most wrong: a candidate is asked several times."""
+
+    fixed: dict[str, tuple[Entry, list[Tensor]]] = field(
+        default_factory=dict[str, "tuple[Entry, list[Tensor]]"]
+    )
+    """Those that must fail."""
+    partial: set[str] = field(default_factory=set[str])
+    """Names of those that are wrong in one of several outputs."""
+    errors: dict[str, float] = field(default_factory=dict[str, float])
+    """By name e of the worst output, of these and of models with a part left out; the mildest of a kind."""
+
+
+def _mutants(state: TaskState, entries: list[Entry]) -> _Mutants:
+    found = _Mutants()
+    for place in range(1, min(len(entries), ASKED + 1)):
+        _add_fixed(found, state, entries[place], entries[place + 1 :] + entries[:place])
+        if min(found.errors.values()) > PLAIN_ERROR:
+            break
+    few = max(x.numel() for x in state.like.leaves) < FEW_ELEMENTS
+    asked = entries[1 : ASKED + 1] if few else entries[1:2]
+    for name, answers in mutants.structural(state.reference, asked, state.generator):
+        pairs = zip(asked, answers, strict=False)
+        error = max((_error(state, one, made.leaves) for one, made in pairs), default=None)
+        if error is not None:
+            found.errors[name] = min(error, found.errors.get(name, error))
+    return found
+
+
+def _add_fixed(found: _Mutants, state: TaskState, entry: Entry, others: list[Entry]) -> None:
+    """Add the entry's wrong answers, those that are more wrong than what is known."""
+    fixed, partial = mutants.answers(entry, others), mutants.remembered(entry, others[0])
+    found.partial |= partial.keys()
+    for name, leaves in {**fixed, **partial}.items():
+        error = _error(state, entry, leaves)
+        if error >= found.errors.get(name, 0.0):
+            found.errors[name] = error
+            if name in fixed:
+                found.fixed[name] = (entry, leaves)
 
 
 def bounds_of(state: TaskState, budget: Budget) -> list[Bound]:
@@ -176,7 +231,8 @@ def _leaf_run(
     state: TaskState, place: int, entry: Entry, got: Answer
 ) -> tuple[float, dict[str, float], float, float] | None:
     """Return e, w over D by policy, mismatches and outliers of one output; None if not finite alike."""
-    want, mine, scale = entry.answer.leaves[place], got.leaves[place], state.scales[place]
+    want, mine = reals(entry.answer.leaves[place]), reals(got.leaves[place])
+    scale = state.scales[place]
     if mine.shape != want.shape:
         return None
     if not want.is_floating_point():
@@ -215,7 +271,7 @@ def _error(state: TaskState, entry: Entry, leaves: list[Tensor]) -> float:
     found = [
         compare("", mine, want, Bound(scale, 1.0, float("inf"), 0.0)).error_ratio
         for mine, want, scale in zip(leaves, entry.answer.leaves, state.scales, strict=True)
-        if want.is_floating_point()
+        if want.is_floating_point() or want.is_complex()
     ]
     return max(found, default=1.0)
 

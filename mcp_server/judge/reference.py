@@ -88,13 +88,25 @@ class Reference:
         """Take the weights as constructed."""
         self.weights = state_of(self._constructed())
 
-    def calibrate(self, draws: list[Draw], secret: int) -> None:
-        """Shake the weights and take statistics from these draws."""
+    def defaults(self) -> dict[str, Tensor]:
+        """Return by name the parameters and statistics that begin with one value throughout, as they begin.
+
+        A candidate knows them without being told: where they still stand, leaving them out changes nothing.
+        """
+        plain = state_of(self.task.construct(self.seed))
+        return {
+            name: value
+            for name, value in plain.items()
+            if name in self.weights and value.numel() and bool((value == value.flatten()[0]).all())
+        }
+
+    def calibrate(self, draws: list[Draw], secret: int, strength: float = 1.0) -> None:
+        """Shake the weights and take statistics from these draws; less where the strength is below one."""
         model = self._constructed()
         generator = torch.Generator().manual_seed(secret)
         with torch.no_grad():
             for parameter in model.parameters():
-                _shake(parameter, generator)
+                _shake(parameter, generator, strength)
             for buffer in _statistics(model).values():
                 buffer.copy_(_shaken_statistic(buffer, generator))
         with contextlib.suppress(Exception):
@@ -131,17 +143,17 @@ class Reference:
             model.eval()
 
 
-def _shake(parameter: Tensor, generator: torch.Generator) -> None:
+def _shake(parameter: Tensor, generator: torch.Generator, strength: float) -> None:
     if not parameter.is_floating_point() or parameter.numel() == 0:
         return
     shape = tuple(parameter.shape)
     if parameter.ndim < 2:
-        gain = torch.rand(shape, generator=generator) + 0.5
-        offset = torch.randn(shape, generator=generator) * 0.1
+        gain = 1 + strength * (torch.rand(shape, generator=generator) - 0.5)
+        offset = torch.randn(shape, generator=generator) * 0.1 * strength
         parameter.copy_(parameter.cpu() * gain + offset)
     elif bool((parameter == parameter.flatten()[0]).all()):
         drawn = torch.randn(shape, generator=generator) / max(1, parameter[0].numel()) ** 0.5
-        parameter.copy_(drawn)
+        parameter.copy_(parameter.cpu() * (1 - strength) + drawn * strength)
 
 
 def _shaken_statistic(buffer: Tensor, generator: torch.Generator) -> Tensor:

@@ -53,6 +53,8 @@ class Server:
     def __init__(self, channel: Channel) -> None:
         self.channel = channel
         self.job: str | None = None
+        self.leased = True
+        """Whether the device must be ours alone; not where nothing is timed and neighbours are none of ours."""
         self.waiting: deque[dict[str, Any]] = deque()
         self._number = 0
         self._began = monotonic()
@@ -68,6 +70,7 @@ class Server:
             match message.get("op"):
                 case "evaluate" | "qualify":
                     self.job = message["id"]
+                    self.leased = message.get("leased") is not False
                     self._began = monotonic()
                     return message
                 case "quit":
@@ -113,7 +116,10 @@ class Server:
 
     @contextlib.contextmanager
     def lease(self) -> Generator[None]:
-        """Hold the device alone."""
+        """Hold the device alone, unless the request does without."""
+        if not self.leased:
+            yield
+            return
         request = self._next()
         self.send("need_lease", request=request)
         answer, _ = self._answer("granted", request)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import socket
 
     from mcp_server.judge.facts import Facts
+    from mcp_server.judge.qualification import Qualification
 
 log = logging.getLogger(__name__)
 
@@ -102,9 +103,10 @@ class Judge:
             if request.place != "cpu" and not torch.cuda.is_available():
                 raise Fault("infra_error", "gpu_unhealthy", "There is no CUDA device here.")
             keeper = self.keepers.setdefault(request.place, Keeper(self.server, request.place))
-            known = keeper.learn(request)
-            if not request.task_path:
-                return _facts(known)
+            if request.wants("timing") or not request.task_path:
+                known = keeper.learn(request)
+                if not request.task_path:
+                    return _facts(known)
             held = self._held(request, keeper)
             if not request.source:
                 return self._qualify(request, keeper, held)
@@ -134,6 +136,9 @@ class Judge:
             "scope": found.scope,
             **(baseline_fields(found) if found.baselines else {}),
         }
+        for name in held.state.flags:
+            findings.flag(name)
+        findings.evidence["qualification"] = _told(found)
         return findings
 
     def _held(self, request: Request, keeper: Keeper) -> Held:
@@ -171,6 +176,17 @@ class Judge:
             "tolerance": request.tolerance,
             "mode": request.mode,
         }
+
+
+def _told(found: Qualification) -> dict[str, Any]:
+    """Return what a person wants to know of a qualification."""
+    return {
+        "formats": found.budget.formats,
+        "errors": {name: run.worst for name, run in found.budget.runs.items()},
+        "scales": found.scales,
+        "mutants": found.mutants,
+        "cap": found.budget.cap,
+    }
 
 
 def _facts(known: Facts) -> Findings:
