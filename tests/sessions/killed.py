@@ -11,16 +11,24 @@ import asyncio
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections import Counter
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sessions.commands import send
-from sessions.journal import Journal
+from sessions.fold import fold
+from sessions.journal import Journal, Reader
 from sessions.lineage import Lineages, NewCommit
-from tests.fakes import FatedModel, unanswered
+from sessions.opening import names_in
+from sessions.steering import status
+from strategies.protocol import Role
+from tests.fakes import SOURCE, FatedModel, unanswered
 from tests.sessions.searches import Search, search
 
 if TYPE_CHECKING:
@@ -28,10 +36,13 @@ if TYPE_CHECKING:
 
     from sessions.facts import Fact
     from sessions.folder import SessionFolder
-    from sessions.model import State
-    from sessions.models.port import Request
+    from sessions.model import State, TrajectoryRecord
+    from sessions.models.port import LanguageModel, Request
 
 LOG = "asked.log"
+OTHER = "other"
+LATE = 10**6
+"""A viewer that has seen everything."""
 
 
 def die() -> None:
@@ -39,7 +50,62 @@ def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-class MortalJournal(Journal):
+class SteeredJournal(Journal):
+    """Sends what a person asks of a search as soon as a phase is over, once: before anything else is decided."""
+
+    async def record(self, *args: Any, **kwargs: Any) -> list[Fact]:
+        facts = await super().record(*args, **kwargs)
+        if any(fact.body.KIND == "closed" for fact in facts):
+            ask(self.path)
+        return facts
+
+
+def ask(journal: Path) -> None:
+    """Send the steers that fall due, each once, however often an engine was killed in between.
+
+    After phase 0: its slower candidate is pinned and its lineage boosted. After phase 1: the pin is taken off, the
+    candidate banned with all below it, and another model answers.
+    """
+    with Reader(journal) as reader:
+        state = fold(reader.facts())
+    with closing(sqlite3.connect(journal)) as db:
+        sent = {row[0] for row in db.execute("SELECT json_extract(args, '$.once') FROM commands")}
+    for name, act, args in _due(state):
+        if name not in sent:
+            send(journal, act, {**args, "once": name}, author="test", seen_seq=LATE)
+
+
+def _due(state: State) -> list[tuple[str, str, dict[str, Any]]]:
+    over = {
+        phase: bool(own) and not any(t.open for t in own)
+        for phase in (0, 1)
+        for own in [[t for t in state.trajectories.values() if _phase(t) == phase]]
+    }
+    first = next((t for t in state.trajectories.values() if _phase(t) == 0 and t.works), None)
+    if first is None or not over[0]:
+        return []
+    name = first.works
+    line = f"lineage:{state.attempts[name].lineage}"
+    due: list[tuple[str, str, dict[str, Any]]] = [
+        ("pin", "pin", {"candidate": name}),
+        ("boost", "boost", {"target": line, "weight": 3}),
+        ("reword", "edit", {"steer": "s1", "text": "atomics, if you must"}),
+    ]
+    later: list[tuple[str, str, dict[str, Any]]] = [
+        ("unpin", "pin", {"candidate": name, "off": True}),
+        ("ban", "ban", {"candidate": name, "subtree": True}),
+        ("model", "model", {"role": "improve", "model": OTHER}),
+    ]
+    return due + (later if over[1] else [])
+
+
+def _phase(record: TrajectoryRecord) -> int | None:
+    """Return the phase of a trajectory that answers to it."""
+    asks = record.proposal.role in (Role.START, Role.IMPROVE)
+    return record.proposal.meta.get("phase") if asks else None
+
+
+class MortalJournal(SteeredJournal):
     """Kills its process right after it has kept a chosen fact: by its number, or the nth of its kind."""
 
     at_seq = 0
@@ -47,12 +113,14 @@ class MortalJournal(Journal):
     nth = 0
 
     async def record(self, *args: Any, **kwargs: Any) -> list[Fact]:
-        facts = await super().record(*args, **kwargs)
+        facts = await Journal.record(self, *args, **kwargs)
         MortalJournal.nth -= sum(self.kind == fact.body.KIND for fact in facts)
         if self.kind and self.nth <= 0:
             die()
         if self.at_seq and facts and facts[-1].seq >= self.at_seq:
             die()
+        if any(fact.body.KIND == "closed" for fact in facts):
+            ask(self.path)
         return facts
 
 
@@ -90,15 +158,28 @@ def run(
 
     def work() -> None:
         model = FatedModel(log=folder.path / LOG, fail=_never_answered)
-        found = Search(folder, model)
+        found = Search(folder, model, journal_class=SteeredJournal)
+        ask(folder.journal)
         if seq or kind:
             found.journal_class, MortalJournal.at_seq = MortalJournal, seq
             MortalJournal.kind, MortalJournal.nth = kind, nth
         if commit:
             found.lineages_class, MortalLineages.at_commit = MortalLineages, commit
-        asyncio.run(found.run())
+        models = models_of(found.state, model)
+        asyncio.run(found.run(models=models, open_model=partial(other, model)))
 
     return forked(work)
+
+
+def other(model: FatedModel, name: str = OTHER) -> FatedModel:
+    """Return another model that answers as this one does."""
+    return replace(model, name=name)
+
+
+def models_of(state: State, model: FatedModel) -> dict[str, LanguageModel]:
+    """Return the models an engine begins with, as `workbench.compose` does."""
+    known: dict[str, LanguageModel] = {model.name: model, OTHER: other(model)}
+    return {name: known[name] for name in names_in(state)}
 
 
 def _never_answered(request: Request) -> Exception | None:
@@ -106,9 +187,14 @@ def _never_answered(request: Request) -> Exception | None:
 
 
 def begun(under: Path, name: str, settings: dict[str, Any]) -> SessionFolder:
-    """Return a new session with a guide and a pause among its first facts."""
+    """Return a new session with a guide, a fork, a submission and a pause among its first facts."""
     folder = search(under, name=name, settings=settings).folder
-    send(folder.journal, "guide", {"text": "no atomics", "last": 2}, author="test", seen_seq=1)
+    fork = {"candidate": "c0", "count": 2, "text": "another way"}
+    source = f"# fate: wrong_result 1.0\n{SOURCE.replace('class Model(', 'class ModelNew(')}"
+    submission = {"source": source, "name": "mine.py", "fix": True}
+    send(folder.journal, "guide", {"text": "no atomics", "last": 8}, author="test", seen_seq=1)
+    send(folder.journal, "fork", fork, author="test", seen_seq=1)
+    send(folder.journal, "submit", submission, author="test", seen_seq=1)
     send(folder.journal, "pause", author="test", seen_seq=1)
     send(folder.journal, "resume", author="test", seen_seq=1)
     return folder
@@ -127,6 +213,13 @@ def outcome(folder: SessionFolder) -> dict[str, Any]:
             _named(state, a.id): [a.source_key, a.kind, a.runtime_ms, _named(state, a.parent)]
             for a in state.attempts.values()
         },
+        "steers": [
+            [s.act, s.applied, status(state, s)] for s in state.steers.values() if s.act != "budget"
+        ],
+        "models": [
+            sorted({q.model for q in state.queries.values() if q.proposal == p})
+            for p in ("h1", "p2")
+        ],
         "commits": {_named(state, a.id): bool(a.commit) for a in state.attempts.values()},
     }
 
