@@ -16,8 +16,19 @@ from typing import TYPE_CHECKING
 import anyio
 import anyio.to_thread
 
-from mcp_server import facts, intake, interpreter, machine, probes, qualify, verdicts
+from mcp_server import (
+    builder,
+    facts,
+    intake,
+    interpreter,
+    machine,
+    probes,
+    qualify,
+    rehearsal,
+    verdicts,
+)
 from mcp_server.build import Builds
+from mcp_server.builder import Builder
 from mcp_server.bundle import Evidence
 from mcp_server.clean import Cleaner
 from mcp_server.contract import Status
@@ -29,6 +40,7 @@ from mcp_server.folders import Workspace
 from mcp_server.intake import Intake
 from mcp_server.pool import Pool, Programs
 from mcp_server.qualify import Key, Qualifications
+from mcp_server.rehearsal import Rehearsed
 from mcp_server.sandbox import Limits
 from mcp_server.tasks import Task
 
@@ -73,6 +85,7 @@ class _Room:
 
     pool: Pool
     free: anyio.Semaphore
+    rehearsing: anyio.Semaphore
     cleaner: Cleaner
 
 
@@ -115,9 +128,13 @@ class LocalExecutor:
             room = await self._room(work.device)
         except SandboxUnavailable as error:
             return verdicts.lost(work, read, None, "sandbox_failed", str(error))
+        rehearsed, queued = await self._rehearse(room, work, report)
+        if rehearsed.late:
+            return verdicts.unbuilt(work, read, room.pool.sandbox, rehearsed)
+        asked = time.monotonic()
         async with room.free:
-            queued = time.monotonic() - began
-            outcome = await self._evaluate(room, work, read, report)
+            queued += time.monotonic() - asked
+            outcome = await self._evaluate(room, work, read, rehearsed, report)
         outcome.verdict.wall_s = round(time.monotonic() - began, 3)
         outcome.verdict.queue_s = round((outcome.verdict.queue_s or 0) + queued, 3)
         return outcome
@@ -130,7 +147,7 @@ class LocalExecutor:
         """
         room = await self._room(work.device)
         async with room.free:
-            return await self._evaluate(room, work, Intake(""), report)
+            return await self._evaluate(room, work, Intake(""), Rehearsed(), report)
 
     async def python(self) -> Interpreter:
         """Return the interpreter of judge and workers.
@@ -169,7 +186,7 @@ class LocalExecutor:
         found = await self.check_device(device)
         driver = machine.driver() if found.is_gpu else None
         torch = (await self._interpreter()).torch
-        return self.qualifications.get(_key(Work("known", task, ""), found, torch, driver))
+        return self.qualifications.get(task_key(Work("known", task, ""), found, torch, driver))
 
     async def measure(self, device: str, report: Report) -> tuple[Device, Message]:
         """Return a device and what it can do at most, measuring it if nobody did.
@@ -182,7 +199,7 @@ class LocalExecutor:
             return found, kept
         room = await self._room(device)
         async with room.free:
-            judge = await room.pool.take_judge()
+            judge = await room.pool.take_judge("")
             try:
                 assert self._builds is not None
                 work = Work("facts", NO_TASK, "")
@@ -204,13 +221,27 @@ class LocalExecutor:
 
     # --- one evaluation -----------------------------------------------------------------------------
 
-    async def _evaluate(self, room: _Room, work: Work, read: Intake, report: Report) -> Outcome:
+    async def _rehearse(self, room: _Room, work: Work, report: Report) -> tuple[Rehearsed, float]:
+        """Build ahead what the candidate builds; return that, and the seconds waited for room."""
+        ready, asked = room.pool.builder, time.monotonic()
+        if ready is None or not rehearsal.worthwhile(work.source):
+            return Rehearsed(), 0.0
+        async with room.rehearsing:
+            waited_s = time.monotonic() - asked
+            report("build", "compiling")
+            limit_s = self.setting.stage_limits.build
+            found = await rehearsal.rehearse(room.pool, ready, work.source, limit_s)
+        return found, waited_s + sum(built.waited_s for built in found.builds)
+
+    async def _evaluate(
+        self, room: _Room, work: Work, read: Intake, rehearsed: Rehearsed, report: Report
+    ) -> Outcome:
         try:
-            judge = await room.pool.take_judge()
+            judge = await room.pool.take_judge(work.task.sha256)
         except WorkerLost as error:
             return verdicts.lost(work, read, room.pool.sandbox, "sandbox_failed", str(error))
         try:
-            return await self._converse(room, judge, work, read, report)
+            return await self._converse(room, judge, work, read, rehearsed, report)
         except WorkerLost as error:
             await room.pool.end_judge(judge)
             return verdicts.lost(work, read, room.pool.sandbox, "worker_lost", str(error))
@@ -219,10 +250,19 @@ class LocalExecutor:
                 await room.pool.return_judge(judge)
 
     async def _converse(
-        self, room: _Room, judge: Judge, work: Work, read: Intake, report: Report
+        self,
+        room: _Room,
+        judge: Judge,
+        work: Work,
+        read: Intake,
+        rehearsed: Rehearsed,
+        report: Report,
     ) -> Outcome:
         assert self._builds is not None
         talk = Conversation(room.pool, judge, self._builds, work, report, self.setting.stage_limits)
+        talk.cpu_s += rehearsed.cpu_s
+        for built in rehearsed.builds:
+            talk.note_build(built)
         key = self._key(room, judge, work)
         said = await talk.hold(self._request(room, judge, work, self.qualifications.get(key)))
         if talk.qualified is not None:
@@ -266,7 +306,7 @@ class LocalExecutor:
 
     def _key(self, room: _Room, judge: Judge, work: Work) -> Key:
         hello = judge.hello
-        return _key(work, room.pool.sandbox.device, hello.get("torch"), hello.get("driver"))
+        return task_key(work, room.pool.sandbox.device, hello.get("torch"), hello.get("driver"))
 
     # --- what is found or started once --------------------------------------------------------------
 
@@ -288,13 +328,22 @@ class LocalExecutor:
         sandbox = await probes.choose(self.setting.sandbox, python, device, self.setting.limits)
         setting, scratch = self.setting, self._workspaces[0]
         pool = Pool(
-            sandbox, scratch, setting.programs, _ready(device), self.group, setting.lease_folder
+            sandbox,
+            scratch,
+            setting.programs,
+            _ready(device),
+            self.group,
+            lease_folder=setting.lease_folder,
+            builder=Builder(sandbox, scratch, setting.home, self.group),
+            most_judges=parallel(device),
         )
         self.group.start_soon(pool.keep_filled)
-        return _Room(pool, anyio.Semaphore(parallel(device)), Cleaner(sandbox))
+        rehearsing = anyio.Semaphore(builder.slots())
+        return _Room(pool, anyio.Semaphore(parallel(device)), rehearsing, Cleaner(sandbox))
 
 
-def _key(work: Work, device: Device, torch: object, driver: object) -> Key:
+def task_key(work: Work, device: Device, torch: object, driver: object) -> Key:
+    """Return the key of what is measured of a task on a device, under a torch and a driver."""
     return Key(
         task_sha256=work.task.sha256,
         precision=work.precision,
@@ -314,11 +363,11 @@ def _place(room: _Room) -> Message:
 
 def parallel(device: Device) -> int:
     """Return how many evaluations a device takes at once: builds overlap, measurements do not."""
-    return max(1, min(4, machine.cores() // 4)) if device.is_gpu else max(1, machine.cores() // 8)
+    return max(1, min(5, machine.cores() // 3)) if device.is_gpu else max(1, machine.cores() // 8)
 
 
 def _ready(device: Device) -> int:
-    return min(4, parallel(device) + 1)
+    return min(6, parallel(device) + 1)
 
 
 @asynccontextmanager

@@ -186,8 +186,8 @@ def _line(row: Message) -> str:
 
 def _name(name: str) -> str:
     """Return a kernel's name fit to show: candidates choose theirs."""
-    shown = " ".join(clean.printable(name).split())
-    return shown if len(shown) <= NAME_LIMIT else shown[: NAME_LIMIT - 1] + "…"
+    shown = " ".join(clean.printable(name).split()).encode("ascii", "replace").decode()
+    return shown if len(shown) <= NAME_LIMIT else shown[: NAME_LIMIT - 3] + "..."
 
 
 def _ms(ms: float) -> str:

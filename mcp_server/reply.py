@@ -6,7 +6,7 @@ Each channel has at most 8,000 bytes in an agent's view: untrusted tails shrink 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from mcp.types import CallToolResult, TextContent
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 TAILS = ("build_log", "stdout_tail", "stderr_tail")
 _SHORTEST_TAIL = 100
+_WORD_LIMIT = 120
+"""Characters of one entry of a list, where a result is too large."""
 
 
 def verdict_reply(result: EngineResult, *, whole: bool) -> CallToolResult:
@@ -91,8 +93,12 @@ def _fitted(data: Message, title: str) -> Message:
 
 
 def _without_lists(data: Message) -> Message:
-    """Cut what a model with very many outputs reports of each."""
-    return {k: v[:10] if isinstance(v, list) else v for k, v in data.items()}
+    """Cut what a model with very many outputs reports of each, and long words in lists."""
+    return {k: _cut(cast("list[object]", v)) if isinstance(v, list) else v for k, v in data.items()}
+
+
+def _cut(values: list[object]) -> list[object]:
+    return [v[:_WORD_LIMIT] if isinstance(v, str) else v for v in values[:10]]
 
 
 def _size(data: Message, title: str) -> int:

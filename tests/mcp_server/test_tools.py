@@ -27,6 +27,7 @@ AGENT_TOOLS = {
     "compile_kernel",
     "check_kernel",
     "benchmark_kernel",
+    "profile_kernel",
     "wait_job",
     "cancel_job",
     "get_artifact",
