@@ -129,11 +129,18 @@ def found(names: Iterable[str], tasks: Tasks) -> list[tuple[str, Path | Task]]:
         elif path.is_file():
             listed.append((_id(path), path))
         else:
-            ids = [i for i in tasks.ids() if i.startswith(f"{name.rstrip('/')}/")] or [name]
-            listed += [(i, tasks.get(i)) for i in ids]
+            listed += [(task.id, task) for task in _known(name, tasks)]
     if not listed:
         raise UnknownTask("There is no task in what was named: give files, folders or ids.")
     return listed
+
+
+def _known(name: str, tasks: Tasks) -> list[Task]:
+    """Return the tasks of a suite, or the one of an id."""
+    ids = [i for i in tasks.ids() if i.startswith(f"{name.rstrip('/')}/")]
+    if not ids and "/" not in name:
+        raise UnknownTask(f"There is no file, folder or suite {name}: `pike tasks` lists the ids.")
+    return [tasks.get(i) for i in ids or [name]]
 
 
 def _id(path: Path) -> str:

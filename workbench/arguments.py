@@ -322,8 +322,19 @@ def _replay(p: argparse.ArgumentParser) -> None:
 
 
 def _tasks(p: argparse.ArgumentParser) -> None:
-    p.add_argument("what", metavar="show", nargs="?", choices=("show",), help="show one task")
-    p.add_argument("id", metavar="ID", nargs="?", help="the task's id")
+    p.add_argument("what", metavar="ACT", nargs="?", choices=("show", "qualify"),
+                   help="show: one task whole; qualify: which of many can judge candidates")  # fmt: skip
+    p.add_argument("ids", metavar="TASK", nargs="*",
+                   help="an id; for qualify also files, folders and suites")  # fmt: skip
+    p.add_argument("--list", metavar="FILE", help="qualify what a file lists, one path a line")
+    p.add_argument("--no-baselines", action="store_true", help="qualify: time nothing")
+    p.add_argument("--cheats", action="store_true", help="qualify: try generic cheats on each")
+    p.add_argument("--limit", metavar="SECONDS", type=float,
+                   help="qualify: for each task (default: 300)")  # fmt: skip
+    p.add_argument("--table", metavar="FILE", help="qualify: write a Markdown table there")
+    p.add_argument("--device", metavar="DEVICE", help="cuda:0 .. or cpu (default: the first GPU)")
+    p.add_argument("--precision", metavar="POLICY", help="fp32, tf32 or half (default: half)")
+    _boxes(p)
     _json(p)
 
 
@@ -357,9 +368,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("best", "write the best candidate", _best),
     Command("git", "git on the session's repository", _git),
     Command("evaluate", "judge candidates without a session", _evaluate),
-    Command("replay", "judge a best's evidence bundle again: does its claim stand?", _replay),
+    Command("replay", "judge the evidence of a best again, and say whether its claim stands", _replay),
     Command("profile", "where the time goes, and what is left to gain", _profile),
-    Command("tasks", "list the tasks, or show one", _tasks),
+    Command("tasks", "list the tasks, show one, or qualify whole suites", _tasks),
     Command("mcp", "serve the evaluator over MCP, on stdio", _mcp),
     Command("doctor", "what this machine has, and what to do about the rest", _doctor),
     Command("config", "every setting, its value and where it came from", _json),
