@@ -108,6 +108,11 @@ class Child:
             self._cpu_s = max(self._cpu_s, watch.cpu_s(watch.tree(self.pid)))
         return self._cpu_s
 
+    def pause(self, *, on: bool) -> None:
+        """Stop it and all it started, or let them go on."""
+        if self.alive:
+            watch.signal_all(watch.tree(self.pid), signal.SIGSTOP if on else signal.SIGCONT)
+
     def ending(self) -> Ending:
         """Return what it printed, and how it ended if it has."""
         code = self._process.returncode

@@ -49,7 +49,9 @@ class Status(StrEnum):
 
 CODES: Mapping[Status, frozenset[str]] = {
     Status.OK: frozenset(),
-    Status.COMPILE_ERROR: frozenset({"syntax", "no_model_new", "import_failed", "build_failed"}),
+    Status.COMPILE_ERROR: frozenset(
+        {"syntax", "no_model_new", "import_failed", "build_failed", "flag_refused"}
+    ),
     Status.RUNTIME_ERROR: frozenset(
         {
             "construct_failed",

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, cast, get_args
 
 import anyio
 
+from mcp_server.builder import Built
 from mcp_server.channel import ChannelClosed
 from mcp_server.child import LOOSELY_S
 from mcp_server.contract import Stage
@@ -95,6 +96,11 @@ class Conversation:
     build_reused: bool = False
     build_key: str = ""
     """Of the candidate's build folder, once a worker was given."""
+    compiled_s: float = 0.0
+    """In compilers apart from the candidate's worker."""
+    stand_in: bool = False
+    """Whether light headers stood before torch's."""
+    build_logs: list[str] = field(default_factory=list[str])
     cpu_s: float = 0.0
     queue_s: float = 0.0
     lease_s: float = 0.0
@@ -151,6 +157,8 @@ class Conversation:
                 await self._give_worker(message)
             case "drop_worker":
                 await self._drop_worker(message)
+            case "need_build":
+                await self._build(message)
             case "need_lease":
                 await self._grant(message)
             case "free_lease":
@@ -227,22 +235,44 @@ class Conversation:
         await self.pool.discard(child)
         return ending
 
+    async def _build(self, message: Message) -> None:
+        """Have built what a candidate's worker wants, in a sandbox apart."""
+        found = await self._built(str(message.get("worker")), str(message.get("folder")))
+        self._stage_began += found.waited_s  # a limit starts once its resource is held
+        self.note_build(found)
+        answer = {"op": "built", "request": message.get("request"), "cause": found.cause}
+        await self._send({**answer, "outcome": found.said})
+
+    async def _built(self, name: str, folder: str) -> Built:
+        used, builder = self.judge.lent.get(name), self.pool.builder
+        if used is None or used.role != "candidate" or builder is None:
+            return Built("left")
+        return await builder.build(used.worker.child.scratch, folder, self.limits.build)
+
+    def note_build(self, found: Built) -> None:
+        """Add what a build took to the evaluation's account."""
+        self.compiled_s += found.seconds
+        self.cpu_s += found.cpu_s
+        self.build_reused |= found.kept and not self.compiled_s
+        self.stand_in |= found.stand_in
+        if found.log:
+            self.build_logs.append(found.log)
+
     async def _grant(self, message: Message) -> None:
         lease = self.judge.lease
-        was_held = lease.held
-        await self._wait_for(lease)
-        if not was_held:
+        await self._wait_for(lease, shared=message.get("shared") is True)
+        if lease.alone:
             self.pool.measuring(on=True)
         await self._send({"op": "granted", "request": message.get("request")})
 
-    async def _wait_for(self, lease: Lease) -> None:
+    async def _wait_for(self, lease: Lease, *, shared: bool) -> None:
         began = time.monotonic()
         self._count(began)
         with anyio.move_on_after(_SILENT_WAIT_S):
-            await lease.take()
+            await lease.take(shared=shared)
         if not lease.held:
             self._tell("waiting for the device")
-            await lease.take()
+            await lease.take(shared=shared)
             self._tell("")
         self._stage_began = time.monotonic()  # a limit starts once its resource is held
         self.queue_s += self._stage_began - began
@@ -254,10 +284,11 @@ class Conversation:
     def _free(self) -> None:
         lease = self.judge.lease
         if lease.held:
-            before = lease.held_s
+            before, alone = lease.held_s, lease.alone
             lease.free()
             self.lease_s += lease.held_s - before
-            self.pool.measuring(on=False)
+            if alone:
+                self.pool.measuring(on=False)
 
     async def _send(self, message: Message) -> None:
         await self.judge.link.send(message)

@@ -1,6 +1,12 @@
 """One holder per device on a machine, whoever's server it is: `flock` on a file that all users share.
 
-Who waits holds a second lock, the turn: a holder that frees the lease and wants it again must queue behind.
+| level | for | beside it |
+| --- | --- | --- |
+| alone | timing | nothing |
+| shared | a process's start on the device, correctness | other shared ones |
+
+Who waits holds a second lock, the turn: a holder that frees the lease and wants it again must queue behind, and who
+wants the device alone lets no more shared ones in.
 
 The lock belongs to an open file description, held by the server and passed to its judge, never to candidate code: it
 is freed when both are gone, and a server killed alone keeps it until its judge has ended.
@@ -22,7 +28,7 @@ from mcp_server.errors import StateUnusable
 
 _FOLDERS = (Path("/run/lock"), Path("/var/lock"), Path("/tmp"))  # noqa: S108 -- machine-wide on purpose
 _NAME = "pike-leases"
-_RETRY_S = 0.02
+_RETRY_S = 0.005
 
 
 class Lease:
@@ -38,36 +44,38 @@ class Lease:
         self.fd = _open(self.path)
         self._turn = _open(self.path.with_suffix(".turn"))
         self.held = False
+        self.alone = False
+        """Whether it is held alone."""
         self.held_s = 0.0
-        """Seconds it was held, over all times."""
+        """Seconds it was held alone, over all times."""
         self._since = 0.0
 
-    async def take(self) -> float:
-        """Wait until no other holds it; returns the seconds waited."""
+    async def take(self, *, shared: bool = False) -> float:
+        """Wait until no other holds it, or none alone; returns the seconds waited."""
         started = time.monotonic()
         try:
             while not _locked(self._turn):  # noqa: ASYNC110 -- another process frees it
                 await anyio.sleep(_RETRY_S)
-            while not self.try_take():  # noqa: ASYNC110 -- another process frees it
+            while not self.try_take(shared=shared):  # noqa: ASYNC110 -- another process frees it
                 await anyio.sleep(_RETRY_S)
         finally:
             fcntl.flock(self._turn, fcntl.LOCK_UN)
         return time.monotonic() - started
 
-    def try_take(self) -> bool:
+    def try_take(self, *, shared: bool = False) -> bool:
         """Take it if it is free; true if it is now ours."""
         if self.held:
             return True
-        if not _locked(self.fd):
+        if not _locked(self.fd, fcntl.LOCK_SH if shared else fcntl.LOCK_EX):
             return False
-        self.held, self._since = True, time.monotonic()
+        self.held, self.alone, self._since = True, not shared, time.monotonic()
         return True
 
     def free(self) -> None:
         """Give it up; harmless if it is not held."""
         if self.held:
-            self.held = False
-            self.held_s += time.monotonic() - self._since
+            self.held_s += time.monotonic() - self._since if self.alone else 0.0
+            self.held = self.alone = False
             fcntl.flock(self.fd, fcntl.LOCK_UN)
 
     def close(self) -> None:
@@ -77,9 +85,9 @@ class Lease:
                 os.close(fd)
 
 
-def _locked(fd: int) -> bool:
+def _locked(fd: int, kind: int = fcntl.LOCK_EX) -> bool:
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(fd, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

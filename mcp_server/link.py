@@ -58,6 +58,17 @@ class Link:
         Raises:
             ChannelClosed: it is gone, or sent what is not a frame.
         """
+        fields = await self.frame()
+        if not isinstance(fields.get("op"), str):
+            raise ChannelClosed("a frame without an op")
+        return fields
+
+    async def frame(self) -> Message:
+        """Return the next frame, whatever its fields.
+
+        Raises:
+            ChannelClosed: the other end is gone, or sent what is not a frame.
+        """
         (length,) = _HEADER.unpack(await self._exactly(_HEADER.size))
         if length > FRAME_LIMIT:
             raise ChannelClosed(f"a frame of {length} bytes")
@@ -67,10 +78,7 @@ class Link:
             raise ChannelClosed("a frame that is not JSON") from error
         if not isinstance(message, dict):
             raise ChannelClosed("a frame that is not an object")
-        fields = cast("Message", message)  # JSON: checked field by field by its reader
-        if not isinstance(fields.get("op"), str):
-            raise ChannelClosed("a frame without an op")
-        return fields
+        return cast("Message", message)  # JSON: checked field by field by its reader
 
     async def _exactly(self, size: int) -> bytes:
         parts = bytearray()

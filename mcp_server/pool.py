@@ -28,6 +28,7 @@ from mcp_server.sandbox import PACKAGE, Sandbox
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from mcp_server.builder import Builder
     from mcp_server.child import Child
     from mcp_server.folders import Workspace
 
@@ -35,6 +36,8 @@ log = logging.getLogger(__name__)
 
 _HELLO_LIMIT_S = 120
 _JUDGE_ATTEMPTS = 50
+_TASKS_HELD = 2
+"""Tasks that a judge keeps at once, as judge/service.py has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +81,17 @@ class Judge:
     lease: Lease
     hello: Message
     attempts: int = 0
+    ended: bool = False
     spoiled: bool = False
     """Whether it must not be used again."""
     lent: dict[str, Lent] = field(default_factory=dict[str, Lent])
+    tasks: list[str] = field(default_factory=list[str])
+    """Digests of those it keeps, oldest first."""
+
+    def note(self, task: str) -> None:
+        """Remember which task it is given."""
+        if task not in self.tasks:
+            self.tasks = [*self.tasks, task][-_TASKS_HELD:]
 
     @property
     def usable(self) -> bool:
@@ -98,6 +109,9 @@ class Pool:
     ready: int
     """Workers kept started ahead, of each kind."""
     group: anyio.abc.TaskGroup
+    builder: Builder | None = None
+    most_judges: int = 1
+    """Judges started before one that keeps other tasks is taken."""
     lease_folder: Path | None = None
     """Of the lease files; the machine's own by default."""
     _idle: list[Worker] = field(default_factory=list[Worker])
@@ -105,6 +119,8 @@ class Pool:
     _names: itertools.count[int] = field(default_factory=itertools.count)
     _refill: anyio.Event = field(default_factory=anyio.Event)
     _measuring: int = 0
+    _judging: int = 0
+    """Judges that live."""
 
     async def take(self, *, touches_gpu: bool) -> Worker:
         """Return a worker that nobody has used, started ahead if there is one."""
@@ -134,19 +150,30 @@ class Pool:
         """Remove the scratch of a process that has ended."""
         await anyio.to_thread.run_sync(folders.remove, process.scratch)
 
-    async def take_judge(self) -> Judge:
-        """Return an idle judge, or a new one.
+    async def take_judge(self, task: str) -> Judge:
+        """Return an idle judge that keeps the task or has room for it, or a new one.
 
         Raises:
             WorkerLost: it does not start.
         """
-        while self._judges:
-            judge = self._judges.pop()
-            if judge.usable:
-                judge.attempts += 1
-                return judge
+        judge = await self._idle_judge(task)
+        if judge is None:
+            judge = await self._start_judge()
+        judge.attempts += 1
+        judge.note(task)
+        return judge
+
+    async def _idle_judge(self, task: str) -> Judge | None:
+        for judge in [j for j in self._judges if not j.usable]:
+            self._judges.remove(judge)
             await self.end_judge(judge)
-        return await self._start_judge()
+        knows = [j for j in self._judges if task in j.tasks]
+        roomy = [j for j in self._judges if len(j.tasks) < _TASKS_HELD]
+        others = self._judges if self._judging >= self.most_judges else []
+        chosen = next(iter((*reversed(knows), *roomy, *others)), None)
+        if chosen is not None:
+            self._judges.remove(chosen)
+        return chosen
 
     async def return_judge(self, judge: Judge) -> None:
         """Take a judge back, for the next attempt or to end it."""
@@ -164,6 +191,8 @@ class Pool:
                 await self.drop(used.worker)
                 await self.discard(used.worker.child)
             judge.lent.clear()
+            self._judging -= 0 if judge.ended else 1
+            judge.ended = True
             judge.link.close()
             judge.lease.free()
             judge.lease.close()
@@ -172,6 +201,8 @@ class Pool:
     def measuring(self, *, on: bool) -> None:
         """Say whether a lease is held: nothing is started ahead meanwhile."""
         self._measuring += 1 if on else -1
+        if self.builder is not None and not self.sandbox.device.is_gpu:
+            self.builder.pause(on=self._measuring > 0)
         if not self._measuring:
             self._refill.set()
 
@@ -260,6 +291,7 @@ class Pool:
         finally:
             theirs.close()
         judge = Judge(process, Link(ours), lease, {})
+        self._judging += 1
         process.look_every_s = LOOSELY_S
         await self._greet(judge)
         return judge

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mcp_server.executor import Work
     from mcp_server.intake import Intake
     from mcp_server.link import Message
+    from mcp_server.rehearsal import Rehearsed
     from mcp_server.sandbox import Sandbox
 
 log = logging.getLogger(__name__)
@@ -36,6 +37,16 @@ def lost(work: Work, intake: Intake, sandbox: Sandbox | None, code: str, cause: 
     """Return the verdict when a process of ours failed: never the candidate's fault."""
     facts = _intake_facts(work, intake) | (_sandbox_facts(sandbox) if sandbox else {})
     facts |= {"status": Status.INFRA_ERROR, "code": code, "cause": cause, "stage": "report"}
+    return Outcome(Verdict.model_validate(facts))
+
+
+def unbuilt(work: Work, intake: Intake, sandbox: Sandbox, rehearsed: Rehearsed) -> Outcome:
+    """Return the verdict on a candidate whose build did not end."""
+    what = "Compiling" if rehearsed.late == "build" else "Importing the candidate"
+    facts = _intake_facts(work, intake) | _sandbox_facts(sandbox)
+    facts |= {"status": Status.TIMEOUT, "code": "build", "cause": f"{what} took too long."}
+    facts |= {"stage": "build", "cpu_s": rehearsed.cpu_s}
+    facts["build_s"] = round(sum(built.seconds for built in rehearsed.builds), 3)
     return Outcome(Verdict.model_validate(facts))
 
 
@@ -121,6 +132,8 @@ def _process_facts(talk: Conversation, judged: Message) -> Message:
         "cpu_s": talk.cpu_s,
         "build_cached": talk.build_reused,
     }
+    if talk.compiled_s:
+        facts["build_s"] = round(talk.compiled_s, 3)
     names = {"build_s": "build", "qualify_s": "qualify", "correctness_s": "correctness"}
     names |= {"timing_s": "timing", "confirm_s": "confirm"}
     for name, stage in names.items():
@@ -131,7 +144,8 @@ def _process_facts(talk: Conversation, judged: Message) -> Message:
 
 
 def _own_flags(talk: Conversation) -> set[str]:
-    return {"agent_task"} if talk.work.task.by_agent else set()
+    named = {"agent_task": talk.work.task.by_agent, "header_shim": talk.stand_in}
+    return {name for name, is_so in named.items() if is_so}
 
 
 def _streams(talk: Conversation, cleaner: Cleaner) -> dict[str, str]:
@@ -139,9 +153,10 @@ def _streams(talk: Conversation, cleaner: Cleaner) -> dict[str, str]:
         (cleaner(e.stdout, talk.scratches), cleaner(e.stderr, talk.scratches)) for e in talk.endings
     ]
     first = cleaned[0] if cleaned else ("", "")
+    compiled = tuple(cleaner(text, talk.scratches) for text in dict.fromkeys(talk.build_logs))
     final = cleaned[-1] if cleaned else ("", "")
     return {
-        "build_log": "\n".join(t for t in first if t.strip()),
+        "build_log": "\n".join(t for t in (*compiled, *first) if t.strip()),
         "stdout": final[0],
         "stderr": final[1],
     }

@@ -112,6 +112,11 @@ def threads_of_user(uid: int) -> int:
 
 def kill(pids: Sequence[int]) -> None:
     """Kill processes that may be gone already."""
+    signal_all(pids, signal.SIGKILL)
+
+
+def signal_all(pids: Sequence[int], number: signal.Signals) -> None:
+    """Send a signal to processes that may be gone already."""
     for pid in pids:
         with suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, signal.SIGKILL)
+            os.kill(pid, number)

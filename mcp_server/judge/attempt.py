@@ -80,8 +80,8 @@ class Attempt:
 
     # --- stages
 
-    def build(self) -> None:
-        """Start a worker, measure what a message costs, import the candidate without the lease."""
+    def take(self) -> None:
+        """Ask for a worker, which may still be starting."""
         request = self.request
         self.given = self.server.worker(
             "candidate",
@@ -90,9 +90,14 @@ class Attempt:
             interpret=request.interpreted,
         )
         self.findings.verdict.setdefault("sandbox_level", self.given.level)
+
+    def build(self) -> None:
+        """Stage the worker's inputs, then import the candidate without the lease."""
+        request = self.request
+        assert self.given is not None
         self.worker = Worker(self.given.socket, self.state.sizes, request.place)
-        with self.server.lease():
-            self.station = Station(self.worker, self.state)
+        with self.server.lease(shared=True):
+            self.station = Station(self.worker, self.state, measured=False)
         loading = Loading(
             request.source,
             "ModelNew",
@@ -100,12 +105,18 @@ class Attempt:
             interpret=request.interpreted,
             noise=self.state.reference.noise,
         )
-        build_s = self.station.load(SLOT, loading, request.deadline_s("build"))
+        build_s = self.station.load(SLOT, loading, request.deadline_s("build"), self._built)
         self.findings.verdict["build_s"] = build_s
+
+    def _built(self, folder: str) -> dict[str, Any]:
+        if self.given is None:
+            raise WorkerEnded
+        return self.server.built(self.given, folder)
 
     def construct(self) -> list[str]:
         """Make the model; return the names of weights that it does not have."""
-        answer = self.station.construct(SLOT, self.request.deadline_s("construct"))
+        deadline_s = self.request.deadline_s("construct")
+        answer = self.station.construct(SLOT, deadline_s, self._built)
         prepare_s = answer.get("prepare_s")
         if isinstance(prepare_s, int | float):
             self.findings.verdict["prepare_ms"] = prepare_s * 1e3
@@ -157,6 +168,8 @@ class Attempt:
         """Time it against the original and pass the gates."""
         eager = resident.lane
         deadline_s = call_deadline_s(self.state.forward_s)
+        # What a message costs is asked of the original's worker, where no candidate can have a say in it.
+        self.station.round_trip = eager.station.measure_round_trip()
         lane = timing.candidate_lane(self.station, SLOT, eager, deadline_s)
         timed = timing.time_candidate(
             eager, lane, self.found, self.bounds, self.request.deadline_s("timing")

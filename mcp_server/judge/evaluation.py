@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 PROFILE_S = 120.0
 """How long a profile may take."""
+ALONE_LASTS_S = 60.0
+"""How long the original's time by itself is taken as known."""
 VALUE_CODES = ("values", "precision", "outliers")
 
 
@@ -99,8 +101,7 @@ class Evaluation:
     def _qualified(self) -> Qualification:
         self._enter("qualify")
         began = monotonic()
-        with self.server.lease():
-            found = self.keeper.qualification(self.held, self.request)
+        found = self.keeper.qualification(self.held, self.request)
         state = self.held.state
         for name in state.flags:
             self.findings.flag(name)
@@ -158,7 +159,7 @@ class Evaluation:
         """Return the task with weights keyed by shape, qualified too."""
         held = self.held
         if held.noisy is None or held.noisy_budget is None:
-            with self.server.lease():
+            with self.server.lease(shared=True):
                 noise = secret(held.state.generator)
                 held.noisy = TaskState(held.task, plain=False, noise=noise)
                 held.noisy_budget = qualify(held.noisy, self.request.precision).budget
@@ -188,41 +189,18 @@ class Evaluation:
     def _stages(self, attempt: Attempt, found: Qualification, *, confirm: bool) -> None:
         request = self.request
         self._enter("confirm" if confirm else "build")
-        attempt.build()
-        if not (request.wants("correctness") or request.wants("timing")):
-            return
-        with self.server.lease():
-            self._leased(attempt, found, confirm=confirm)
-
-    def _leased(self, attempt: Attempt, found: Qualification, *, confirm: bool) -> None:
-        request, verdict = self.request, self.findings.verdict
         timed = request.wants("timing") and not request.interpreted
-        resident = self._opponent(confirm=confirm) if timed else None
+        attempt.take()  # now, so that it starts while the original's does
+        resident = self._opponent(found, confirm=confirm) if timed else None
         try:
-            before = timing.alone(resident.lane, found.scope, request.place) if resident else None
-            began = monotonic()
-            if not confirm:
-                self._enter("correctness")
-            attempt.state.refresh()
-            missing = attempt.construct()
-            if missing:
-                raise Fault(
-                    "runtime_error",
-                    "state_mismatch",
-                    f"ModelNew has no weight of that name and shape: {', '.join(missing[:5])}.",
-                )
-            attempt.check()
-            verdict["correctness_s"] = monotonic() - began
-            if resident is not None and before is not None:
-                began = monotonic()
-                if not confirm:
-                    self._enter("timing")
-                try:
-                    attempt.time(resident, before)
-                finally:
-                    if request.wants("profile"):
-                        self._profile(attempt, resident, found)
-                verdict["confirm_s" if confirm else "timing_s"] = monotonic() - began
+            attempt.build()
+            if not (request.wants("correctness") or request.wants("timing")):
+                return
+            with self.server.lease(shared=True):
+                self._checked(attempt, confirm=confirm)
+            if resident is not None:
+                with self.server.lease():
+                    self._timed(attempt, resident, found, confirm=confirm)
             elif request.interpreted:
                 self.findings.flag("interpreted")
             attempt.census()
@@ -249,16 +227,52 @@ class Evaluation:
             "notes": found.notes,
         }
 
+    def _checked(self, attempt: Attempt, *, confirm: bool) -> None:
+        began = monotonic()
+        if not confirm:
+            self._enter("correctness")
+        attempt.state.refresh()
+        missing = attempt.construct()
+        if missing:
+            raise Fault(
+                "runtime_error",
+                "state_mismatch",
+                f"ModelNew has no weight of that name and shape: {', '.join(missing[:5])}.",
+            )
+        attempt.check()
+        self.findings.verdict["correctness_s"] = monotonic() - began
+
+    def _timed(
+        self, attempt: Attempt, resident: Resident, found: Qualification, *, confirm: bool
+    ) -> None:
+        began = monotonic()
+        if not confirm:
+            self._enter("timing")
+        assert resident.alone is not None
+        try:
+            attempt.time(resident, resident.alone)
+        finally:
+            if self.request.wants("profile"):
+                self._profile(attempt, resident, found)
+        self.findings.verdict["confirm_s" if confirm else "timing_s"] = monotonic() - began
+
     def _drop_spare(self) -> None:
         if self.spare is not None:
             self.server.drop(self.spare)
             self.spare = None
 
-    def _opponent(self, *, confirm: bool) -> Resident:
+    def _opponent(self, found: Qualification, *, confirm: bool) -> Resident:
+        """Return the original's worker, timed by itself before the candidate's code is run."""
         precision = self.request.precision
         if confirm:
-            return self.keeper.baseline(self.held, precision, self.spare)
-        return self.keeper.resident(self.held, precision)
+            resident = self.keeper.baseline(self.held, precision, self.spare)
+        else:
+            resident = self.keeper.resident(self.held, precision)
+        if resident.alone is None or monotonic() - resident.alone_at > ALONE_LASTS_S:
+            with self.server.lease():
+                resident.alone = timing.alone(resident.lane, found.scope, self.request.place)
+            resident.alone_at = monotonic()
+        return resident
 
     def _needs_confirm(self) -> bool:
         if not self.request.wants("confirm") or not self.request.wants("timing"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,15 @@ from mcp_server.judge.station import Station
 from mcp_server.judge.worker_link import Worker
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from mcp_server.judge.budget import Budget
     from mcp_server.judge.clock import Lane
     from mcp_server.judge.request import Request
     from mcp_server.judge.server import GivenWorker, Server
     from mcp_server.judge.state import TaskState
     from mcp_server.judge.task import Task
+    from mcp_server.judge.timing import Alone
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +39,9 @@ class Resident:
     lane: Lane
     precision: str
     attempts: int = 0
+    alone: Alone | None = None
+    """Its time with no candidate of this judge beside it."""
+    alone_at: float = 0.0
 
 
 @dataclass(slots=True)
@@ -98,9 +105,10 @@ class Keeper:
         given = spare if spare is not None else self.spare(held)
         try:
             worker = Worker(given.socket, held.state.sizes, self.device, trusted=True)
-            station = Station(worker, held.state)
-            deadline_s = call_deadline_s(held.state.forward_s)
-            lane = baselines.eager_lane(station, held.task, precision, max(120.0, deadline_s))
+            with self.server.lease(shared=True):
+                station = Station(worker, held.state)
+                deadline_s = call_deadline_s(held.state.forward_s)
+                lane = baselines.eager_lane(station, held.task, precision, max(120.0, deadline_s))
         except Fault as error:
             printed = self.server.drop(given)
             log.warning("the baseline worker failed: %s %s", error, printed.stderr[-2000:])
@@ -131,10 +139,12 @@ class Keeper:
             found = from_json(request.qualification)
         lacking = found is None or (request.wants("timing") and not found.baselines)
         if found is None or lacking:
-            found = self._measure(held, request, found)
+            with self.server.lease():
+                found = self._measure(held, request, found)
         more = request.thorough and self.device != "cpu" and not found.extended
         if more and found.baselines:
-            self._measure_more(held, request, found)
+            with self.server.lease():
+                self._measure_more(held, request, found)
         if lacking or more:
             if self._facts is not None:  # where nothing is timed nobody measured the device
                 found.floors = floors_of(held.cost, self._facts)
@@ -157,10 +167,20 @@ class Keeper:
                 request.precision,
                 self._tell,
                 request.deadline_s("qualify"),
+                lambda: self._fresh(held, request.precision),
             )
         finally:
             self.server.drop(other.given)
         return found
+
+    @contextmanager
+    def _fresh(self, held: Held, precision: str) -> Generator[Lane]:
+        """Hold the original in a process of its own."""
+        made = self.baseline(held, precision)
+        try:
+            yield made.lane
+        finally:
+            self.server.drop(made.given)
 
     def _measure_more(self, held: Held, request: Request, found: Qualification) -> None:
         eager = self.resident(held, request.precision)

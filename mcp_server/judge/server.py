@@ -8,7 +8,7 @@ import socket
 from collections import deque
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from mcp_server.judge.faults import Cancelled, Fault
 
@@ -57,6 +57,7 @@ class Server:
         """Whether the device must be ours alone; not where nothing is timed and neighbours are none of ours."""
         self.waiting: deque[dict[str, Any]] = deque()
         self._number = 0
+        self._holds: Literal["", "shared", "alone"] = ""
         self._began = monotonic()
 
     def next_job(self) -> dict[str, Any]:
@@ -102,6 +103,21 @@ class Server:
         name, level = str(answer.get("worker")), answer.get("level")
         return GivenWorker(name, sock, level, answer.get("cpu_s"))
 
+    def built(self, worker: GivenWorker, folder: str) -> dict[str, Any]:
+        """Have the server build what lies in a folder of a worker; return what the worker is told.
+
+        Raises:
+            Fault: the build took too long, or asks for what it may not.
+        """
+        answer, _ = self._ask("need_build", "built", worker=worker.name, folder=folder)
+        match answer.get("outcome"):
+            case "late":
+                raise Fault("timeout", "build", "Compiling took too long.")
+            case "refused":
+                raise Fault("compile_error", "flag_refused", str(answer.get("cause"))[:600])
+            case outcome:
+                return {"outcome": outcome}
+
     def drop(self, worker: GivenWorker) -> Printed:
         """End a worker and return what it printed."""
         worker.socket.close()
@@ -115,19 +131,26 @@ class Server:
         )
 
     @contextlib.contextmanager
-    def lease(self) -> Generator[None]:
-        """Hold the device alone, unless the request does without."""
-        if not self.leased:
+    def lease(self, *, shared: bool = False) -> Generator[None]:
+        """Hold the device alone, or beside others that do not time anything either.
+
+        What is held already is enough for what is asked inside, but for timing beside others. A request may do
+        without.
+        """
+        if self._holds or not self.leased:
+            assert shared or self._holds != "shared", "a shared lease does not grow"
             yield
             return
         request = self._next()
-        self.send("need_lease", request=request)
+        self.send("need_lease", request=request, shared=shared)
         answer, _ = self._answer("granted", request)
         if "error" in answer:
             raise Fault("infra_error", "worker_lost", str(answer["error"]))
+        self._holds = "shared" if shared else "alone"
         try:
             yield
         finally:
+            self._holds = ""
             self.send("free_lease", request=request)
 
     def check_cancelled(self) -> None:

@@ -17,7 +17,7 @@ from mcp_server.judge.statistics import deviation, median
 from mcp_server.worker.program import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from torch import Tensor
 
@@ -25,9 +25,14 @@ if TYPE_CHECKING:
     from mcp_server.judge.state import TaskState
     from mcp_server.judge.worker_link import Called, Worker
 
+    Build = Callable[[str], dict[str, Any]]
+    """Given a folder in the worker's scratch, has it built, and returns what the worker is told."""
+
 ROTATION_LIMIT_BYTES = 256 * 1024**2
 """A virtual machine reports its host's cache; more than this is never staged."""
 MOST_SETS = 16
+MOST_BUILDS = 32
+"""Extensions that one source may have built."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +78,7 @@ def quiet() -> Generator[None]:
 class Station:
     """A worker, its staged sets, and the secret generator that changes them."""
 
-    def __init__(self, worker: Worker, state: TaskState) -> None:
+    def __init__(self, worker: Worker, state: TaskState, *, measured: bool = True) -> None:
         self.worker = worker
         self.state = state
         self.generator = torch.Generator().manual_seed(secret(state.generator))
@@ -84,7 +89,9 @@ class Station:
         for number in range(number_of_sets(entries[0].draw, state.task.device)):
             draw = entries[-1 - number % len(entries)].draw
             self._stage(Staged(number, draw, state.most_changes))
-        self.round_trip = self._measure_round_trip()
+        self.round_trip = RoundTrip(0.0, 0.0, 0.0)
+        if measured:
+            self.measure_round_trip()
 
     def _stage(self, staged: Staged) -> None:
         spec = {
@@ -106,7 +113,8 @@ class Station:
         self._fill(staged, {"at": 0, "size": 0}, sizes)
 
     @quiet()
-    def _measure_round_trip(self) -> RoundTrip:
+    def measure_round_trip(self) -> RoundTrip:
+        """Measure what a message costs, now, and keep it."""
         took: list[float] = []
         own: list[float] = []
         while len(took) < 200 and (sum(took) < 0.3 or len(took) < 20):
@@ -114,11 +122,14 @@ class Station:
             called = self.worker.call("NOP", 60, patch, set=staged.number)
             took.append(called.took_s)
             own.append(called.own_s)
-        return RoundTrip(median(took), deviation(took), median(own))
+        self.round_trip = RoundTrip(median(took), deviation(took), median(own))
+        return self.round_trip
 
     # --- models
 
-    def load(self, slot: str, loading: Loading, deadline_s: float) -> float:
+    def load(
+        self, slot: str, loading: Loading, deadline_s: float, build: Build | None = None
+    ) -> float:
         """Run the source in the worker; return the seconds it took."""
         tree, metas, leaves = self.state.task.init_tree(self.state.reference.seed)
         spec = {
@@ -138,11 +149,21 @@ class Station:
         }
         text = self.worker.text(spec)
         with late_as("build"):
-            answer = self.worker.request("LOAD", deadline_s, slot=slot, phase="import", **text)
+            answer = self._load(deadline_s, build, slot=slot, phase="import", **text)
         own_s = answer.get("own_s")
         return float(own_s) if isinstance(own_s, int | float) else 0.0
 
-    def construct(self, slot: str, deadline_s: float) -> dict[str, Any]:
+    def _load(self, deadline_s: float, build: Build | None, **fields: Any) -> dict[str, Any]:
+        """Ask for a loading, and for the builds that the source wants on the way."""
+        answer = self.worker.request("LOAD", deadline_s, builds=build is not None, **fields)
+        for _ in range(MOST_BUILDS):
+            if build is None or "build" not in answer:
+                return answer
+            told = build(str(answer["build"])[:1000])
+            answer = self.worker.request("BUILT", deadline_s, **told)
+        raise Fault("compile_error", "build_failed", "The candidate builds too many extensions.")
+
+    def construct(self, slot: str, deadline_s: float, build: Build | None = None) -> dict[str, Any]:
         """Make the model from what was loaded, and give it the secret weights.
 
         Returns what the worker says of them: `missing` names, `prepare_s`.
@@ -150,7 +171,7 @@ class Station:
         _, _, leaves = self.state.task.init_tree(self.state.reference.seed)
         self.worker.put(leaves)
         with late_as("construct"):
-            self.worker.request("LOAD", deadline_s, slot=slot, phase="construct")
+            self._load(deadline_s, build, slot=slot, phase="construct")
             return self._give_weights(slot, deadline_s)
 
     def _give_weights(self, slot: str, deadline_s: float) -> dict[str, Any]:

@@ -11,7 +11,8 @@ nothing: whoever asks draws the inputs, keeps the clock and compares the answers
 | `HELLO` | maps the two arenas that came with it |
 | `STAGE` | fills one set of inputs, patterns free memory |
 | `NOP` | applies a reveal and runs nothing |
-| `LOAD` | phase `import` runs the source, phase `construct` makes the model |
+| `LOAD` | phase `import` runs the source, phase `construct` makes the model; may ask for builds on the way |
+| `BUILT` | the answer to that: the folder is built, or is not |
 | `STATE` | copies weights by name, calls `prepare()` |
 | `CALL` | applies a reveal, runs forward, synchronises |
 | `BATCH` | several calls queued behind a spin kernel, between events |
@@ -53,6 +54,8 @@ HEADER_LIMIT = 4096
 META_BYTES = 65536
 """Start of the answers' bytes in the `out` arena; what lies before describes them."""
 ALIGN = 64
+BUILD_LOG = "build.log"
+"""What the compiler said, in a build's folder."""
 PATTERN = 0x5A
 """Every byte of the memory an answer may be given: finite and large in every floating type."""
 _RIGHTS_SPACE = socket.CMSG_SPACE(64)
@@ -397,6 +400,8 @@ class Program:
         self.spin_s = 0.0
         """How long to spin for the next request before sleeping."""
         self.flush_memory: Tensor | None = None
+        self.current: dict[str, Any] = {}
+        """The request that is being answered."""
 
     # The clock and the synchronisation that a candidate may replace later are bound here, before it runs.
     clock = staticmethod(perf_counter)
@@ -417,6 +422,7 @@ class Program:
             "END": self.end,
         }
         while (header := self._receive()) is not None:
+            self.current = header
             try:
                 answer = handlers[header["op"]](header)
             except RequestError as error:
@@ -544,11 +550,38 @@ class Program:
             os.environ["TRITON_INTERPRET"] = "1"
         path = Path(os.environ.get("HOME") or ".") / f"{slot.name}.py"
         path.write_text(slot.spec["source"], encoding="utf-8")
+        if "cpp_extension" in slot.spec["source"]:
+            self._capture_builds()
         with _told("import_failed"), slot.patched():
             module = import_source(path, slot.name)
         slot.make = getattr(module, slot.spec["class"], None)
         if not isinstance(slot.make, type):
             raise RequestError("no_model_new", f"the file defines no class {slot.spec['class']}")
+
+    def _capture_builds(self) -> None:
+        """Let whoever asks build what torch's extension builder has written down, instead of ninja here."""
+        from torch.utils import cpp_extension
+
+        here = cpp_extension._run_ninja_build
+
+        def build(build_directory: str, verbose: bool, error_prefix: str) -> None:
+            if not self.current.get("builds"):
+                return here(build_directory, verbose, error_prefix)
+            self._send({"n": self.current["n"], "build": build_directory})
+            told = self._receive()
+            if told is None:
+                os._exit(1)
+            self.current["n"] = told["n"]
+            match told.get("outcome"):
+                case "built":
+                    return None
+                case "failed":
+                    log = Path(build_directory, BUILD_LOG).read_text(encoding="utf-8")
+                    raise RuntimeError(f"{error_prefix}: {log}")
+                case _:
+                    return here(build_directory, verbose, error_prefix)
+
+        cpp_extension._run_ninja_build = build
 
     def _construct(self, slot: Slot) -> None:
         spec = slot.spec
