@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
@@ -16,12 +17,13 @@ from sessions.folder import root
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from textual.app import App
 
 USUAL = ("sensible-editor", "nano", "vim", "vi")
 """What is tried where neither VISUAL nor EDITOR is set."""
+FILE_LIMIT = 1_000_000
+"""Bytes of a file to submit: more is no candidate."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -70,6 +72,24 @@ def editor(environ: Mapping[str, str]) -> list[str]:
     if not found:
         raise NoEditor("no editor was found: set EDITOR, such as EDITOR=nano")
     return found
+
+
+def read(path: str) -> str:
+    """Return the text of a file that a person names.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is too large for a candidate, or no text.
+    """
+    found = Path(path).expanduser()
+    if found.stat().st_size > FILE_LIMIT:
+        raise ValueError(f"it is larger than {FILE_LIMIT:,} bytes")
+    return found.read_text(encoding="utf-8")
+
+
+def existing(path: str) -> str:
+    """Return the text of a file; empty if there is none yet. Raises as `read` does."""
+    return read(path) if path and Path(path).expanduser().is_file() else ""
 
 
 def _written(text: str, name: str) -> Path:

@@ -5,16 +5,16 @@ It stays open until the engine has taken what it sent, so that a refusal meets t
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 
+from sessions.steering import can_edit, can_withdraw, status
 from workbench.actions import Where, bindings
 from workbench.asking import steer
-from workbench.editing import NoEditor, edited
+from workbench.editing import NoEditor, edited, existing, read
 from workbench.keymap import keymap_of
 from workbench.plain import Inert, inert, inert_line
 from workbench.widgets.chooser import LABEL, Chooser
@@ -22,11 +22,12 @@ from workbench.widgets.lines import Line, Span, app_of, joined, span, wrap
 from workbench.widgets.painted import Lines
 from workbench.widgets.steer_fields import GuideBox, SteerFields
 from workbench.widgets.steer_form import ACTS, SAYS, About, Draft, Wrong, command, fields
-from workbench.widgets.steer_list import OPEN, SteerList, steer_rows
+from workbench.widgets.steer_list import SteerList, steer_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from textual import events
     from textual.app import ComposeResult
 
     from sessions.folder import SessionFolder
@@ -34,8 +35,12 @@ if TYPE_CHECKING:
     from workbench import messages as m
 
 WIDTH = 78
-FILE_LIMIT = 1_000_000
-"""Bytes of a file to submit: more is no candidate."""
+UNDO = {
+    "budget": ": send the old limit instead",
+    "model": ": send the old model instead",
+    "submit": ": ban its attempt instead",
+}
+"""How an act is undone that cannot be withdrawn."""
 
 
 class SteerScreen(ModalScreen[Draft]):
@@ -58,7 +63,10 @@ class SteerScreen(ModalScreen[Draft]):
         """Commands no fact has answered: id to act."""
         self._edits = ""
         """The steer whose words are being changed."""
-        self._spoken = ("", "dim")
+        self._opening = True
+        """Whether keys may still come that were typed before there was a field to type in."""
+        self._send_at_once = False
+        """Whether `ctrl+j` was among them."""
 
     # --- looks
 
@@ -82,6 +90,18 @@ class SteerScreen(ModalScreen[Draft]):
         self._show_steers()
         await self._lay_out()
         self.form.take_keys()
+        self.call_after_refresh(self._opened)
+
+    def _opened(self) -> None:
+        self._opening = False
+        if self._send_at_once:
+            self.action_send()
+
+    def on_key(self, event: events.Key) -> None:
+        """Keep what is typed faster than the dialog opens."""
+        if self._opening and event.character and event.is_printable:
+            event.stop()
+            self.form.take_keys(event.character)
 
     def _keys(self) -> Line:
         keys = keymap_of(self)
@@ -119,7 +139,6 @@ class SteerScreen(ModalScreen[Draft]):
 
     def _speak(self, text: str, tone: str = "dim") -> None:
         """Say something under the fields until something else is said."""
-        self._spoken = (text, tone)
         rows = wrap((Span(inert_line(text, 400), tone),), WIDTH - 2) if text else []
         self.query_one("#said", Lines).set_lines(rows)
 
@@ -145,10 +164,13 @@ class SteerScreen(ModalScreen[Draft]):
 
     def action_send(self) -> None:
         """Send what the form says."""
+        if self._opening:
+            self._send_at_once = True
+            return
         if self._edits:
             self._send("edit", {"steer": self._edits, "text": self.form.values()["text"].strip()})
             return
-        found = command(self.act, self.form.values(), self._about, _read)
+        found = command(self.act, self.form.values(), self._about, read)
         if isinstance(found, Wrong):
             self._speak(f"! {found.why}", "warn")
             self.form.go_to(found.field)
@@ -226,7 +248,8 @@ class SteerScreen(ModalScreen[Draft]):
             self._edits = ""
             await self._lay_out()
             return
-        self._keep()
+        if not self._opening:
+            self._keep()
         self.dismiss(self._draft)
 
     def action_next_field(self) -> None:
@@ -239,22 +262,23 @@ class SteerScreen(ModalScreen[Draft]):
         """Withdraw a steer, or change its words."""
         message.stop()
         record = self._about.state.steers[message.key]
-        row = self.query_one(SteerList).selected
-        if row is None or row.standing not in OPEN:
-            self._speak(f"{record.id} is {row.standing if row else 'gone'}: nothing to change")
-        elif message.act == "withdraw":
+        state, stands = self._about.state, status(self._about.state, record)
+        if message.act == "withdraw" and can_withdraw(state, record):
             self._send("withdraw", {"steer": record.id})
-        elif record.act in ("guide", "fork"):
+        elif message.act == "withdraw":
+            self._speak(f"{record.id} is {stands}{UNDO.get(record.act, '')}", "warn")
+        elif can_edit(state, record):
             await self._edit(record)
         else:
-            self._speak(f"{record.id} has no words; withdraw it (w) and send another", "warn")
+            words = f"is {stands}" if record.act in ("guide", "fork") else "has no words"
+            self._speak(f"{record.id} {words}: nothing to change", "warn")
 
     async def _edit(self, record: SteerRecord) -> None:
         self._keep()
         self._edits, self._draft.act = record.id, "guide"
         self.query_one("#act", Chooser).choose_value("guide")
         await self._lay_out()
-        await self.form.only_words(inert(str(record.args.get("text") or "")))
+        await self.form.only_words(inert(record.text))
         self._explain(inert_line(f"Other words for {record.id}."), "strong")
         self._speak("ctrl+j sends them; esc leaves the steer as it is")
 
@@ -276,7 +300,7 @@ class SteerScreen(ModalScreen[Draft]):
 
     async def _edit_file(self) -> None:
         path = self.form.values()["file"].strip()
-        before = self._about.source or _read_if_there(path)
+        before = self._about.source or existing(path)
         name = path.rpartition("/")[2] or f"{self._folder.name}.py"
         after = edited(app_of(self), before, name)
         if after != before:
@@ -285,20 +309,3 @@ class SteerScreen(ModalScreen[Draft]):
             self._about = About(old.state, old.candidate, old.lineage, old.models, after, name)
             self._draft.values.pop("submit", None)
             await self._lay_out()
-
-
-def _read_if_there(path: str) -> str:
-    return _read(path) if path and Path(path).expanduser().is_file() else ""
-
-
-def _read(path: str) -> str:
-    """Return the text of a file.
-
-    Raises:
-        OSError: it cannot be read.
-        ValueError: it is too large, or no text.
-    """
-    found = Path(path).expanduser()
-    if found.stat().st_size > FILE_LIMIT:
-        raise ValueError(f"it is larger than {FILE_LIMIT:,} bytes")
-    return found.read_text(encoding="utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sessions.steering import status
 from workbench.format import duration
 from workbench.plain import inert_line
 from workbench.shown import since
@@ -28,16 +29,11 @@ def agent_lines(
     parts = [_agent(row, now) for row in live.rows("agents")]
     parts += [_alone(row, now) for row in live.rows("evaluations") if _nobodys(row, live)]
     parts += [_asked(command, now) for command in asked]
-    parts += [_steer(steer) for steer in state.steers.values() if unused(steer)]
+    parts += [_steer(s) for s in state.steers.values() if status(state, s) == "waiting"]
     parts += _lost(state)
     if not parts:
         return [(span(" no agent at work", "dim"),)]
     return [(span(" "), *line) for line in flow(parts, width - 2, _GAP)]
-
-
-def unused(steer: SteerRecord) -> bool:
-    """Return whether a guide was taken and no prompt has held it yet."""
-    return steer.act == "guide" and steer.applied and not steer.withdrawn and steer.uses == 0
 
 
 def stream_lines(live: Live, width: int, height: int) -> list[Line]:
@@ -89,7 +85,8 @@ def _asked(command: Command, now: float) -> Line:
 
 
 def _steer(steer: SteerRecord) -> Line:
-    return (Span(inert_line(steer.id, 12), "strong"), span(" not used yet", "busy"))
+    told = inert_line(f" {steer.act} not used yet", 40)
+    return (Span(inert_line(steer.id, 12), "strong"), Span(told, "busy"))
 
 
 def _lost(state: State) -> list[Line]:

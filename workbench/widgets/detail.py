@@ -15,6 +15,7 @@ from workbench.widgets.attempt_rows import why
 from workbench.widgets.document import Document, document, section, text_lines
 from workbench.widgets.frame import TabsLine
 from workbench.widgets.lines import EMPTY, Line, Span, span, write_border
+from workbench.widgets.steer_list import told
 from workbench.widgets.text_view import TextView
 
 if TYPE_CHECKING:
@@ -107,10 +108,11 @@ def _below(state: State, attempt: AttemptRecord) -> list[Line]:
     if attempt.change:
         lines.append((span("change  ", "dim"), Span(inert_line(attempt.change, 400))))
     query = state.queries.get(attempt.query)
-    for steer in (state.steers.get(s) for s in (query.steers if query else [])):
-        if steer:
-            told = f'{steer.id} "{steer.args.get("text", "")}"'
-            lines.append((span("guided  ", "dim"), Span(inert_line(told, 400), "accent")))
+    lines += [
+        (span("steered ", "dim"), Span(told(state.steers[name], query.seq), "accent"))
+        for name in (query.steers if query else ())
+        if query and name in state.steers
+    ]
     if attempt.kind and not attempt.correct:
         shown = attempt.verdict.get("code") or word(attempt)
         lines += [EMPTY, (span("error   ", "dim"), Span(inert_line(str(shown), 60), "worse"))]
@@ -164,17 +166,19 @@ def _verdict(attempt: AttemptRecord) -> Document:
     return verdict_document(attempt)
 
 
-def log_document(told: Sequence[Inert], tail: str, name: str, *, engine_first: bool) -> Document:
+def log_document(
+    happened: Sequence[Inert], tail: str, name: str, *, engine_first: bool
+) -> Document:
     """Return what happened, the newest first, and the end of the engine's log.
 
     `engine_first`: the log stands above, because the engine is dead or silent.
     """
-    story: list[Line] = [(Span(line),) for line in reversed(told)]
+    story: list[Line] = [(Span(line),) for line in reversed(happened)]
     more = (Span(inert_line(f"`pike tail {name}` prints all of it.", 90), "dim"),)
-    happened = section("What happened, the newest first", [*story, more])
+    events = section("What happened, the newest first", [*story, more])
     log = text_lines(tail) if tail else [(span("The engine wrote nothing.", "dim"),)]
     engine = section("The engine's log, its end", log)
-    return document([*engine, *happened] if engine_first else [*happened, *engine], wraps=True)
+    return document([*engine, *events] if engine_first else [*events, *engine], wraps=True)
 
 
 def title(state: State, candidate: str) -> Inert:
@@ -182,7 +186,7 @@ def title(state: State, candidate: str) -> Inert:
     attempt = state.attempts.get(candidate)
     if attempt is None:
         return inert_line(f"3 {ORIGINAL} · the original")
-    verb = "fixed" if attempt.step else "from"
+    verb = "fixed" if attempt.author == "EFA" else "from"
     return inert_line(
         f"3 {attempt.id} · {attempt.author} {verb} {attempt.parent} · lineage {attempt.lineage}", 90
     )

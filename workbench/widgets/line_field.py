@@ -70,9 +70,11 @@ class LineField(Horizontal):
         """Show another note."""
         self.query_one(".note", Lines).set_lines([(Span(note, tone),)])
 
-    def take_keys(self) -> None:
-        """Put the cursor into the text."""
-        self.query_one(Input).focus()
+    def take_keys(self, typed: str = "") -> None:
+        """Put the cursor into the text, with what was typed already."""
+        line = self.query_one(Input)
+        line.focus()
+        line.insert_text_at_cursor(typed)
 
     def on_input_changed(self, message: Input.Changed) -> None:
         """Say what is typed now."""

@@ -8,6 +8,7 @@ from workbench.format import amount, seconds
 from workbench.plain import inert_line
 from workbench.widgets.document import Document, document, section, text_lines
 from workbench.widgets.lines import EMPTY, Line, Span, span
+from workbench.widgets.steer_list import told
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,8 +65,8 @@ def _steers(state: State, query: QueryRecord) -> list[Line]:
     found = [state.steers[s] for s in query.steers if s in state.steers]
     return [
         (
-            span("guided by ", "dim"),
-            Span(inert_line(f'{s.id} "{s.args.get("text", "")}"', 400), "accent"),
+            span("steered by ", "dim"),
+            Span(told(s, query.seq), "accent"),
         )
         for s in found
     ]

@@ -57,13 +57,14 @@ class SteerFields(Vertical):
         words.text = text
         words.focus()
 
-    def take_keys(self) -> None:
-        """Put the keys where a person goes on: the first line, else the words, else the first choice."""
+    def take_keys(self, typed: str = "") -> None:
+        """Put the keys where a person goes on: the first line, else the words; with what was typed already."""
         lines, words = list(self.query(LineField)), list(self.query(GuideBox))
         if lines:
-            lines[0].take_keys()
-        else:
-            (words or list(self.query(Chooser)))[0].focus()
+            lines[0].take_keys(typed)
+        elif words:
+            words[0].focus()
+            words[0].insert(inert(typed))
 
     def go_to(self, name: str) -> None:
         """Put the cursor into a field."""

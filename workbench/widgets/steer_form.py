@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions.budget import queries_left
+from sessions.budget import queries_left, running_s
 from sessions.model import ORIGINAL
 from sessions.steering import GUIDE_LIMIT
 from workbench.format import amount, duration, plural
@@ -180,11 +180,16 @@ def _candidate(about: About) -> Field:
 
 
 def _pin_fields(about: About) -> tuple[Field, ...]:
-    pinned = _pinned(about.state, about.candidate)
     does = [("on", "pin it"), ("off", "no longer")]
     return (
         _candidate(about),
-        _choice("do", "Do", does, start="off" if pinned else "on", keeps=False),
+        _choice(
+            "do",
+            "Do",
+            does,
+            start="off" if about.candidate in about.state.pins else "on",
+            keeps=False,
+        ),
     )
 
 
@@ -213,7 +218,7 @@ def _boost_fields(about: About) -> tuple[Field, ...]:
 def _fork_fields(about: About) -> tuple[Field, ...]:
     left = plural(queries_left(about.state), "query", "queries")
     room = f"at least one query each; {left} left" if about.state.limits.get("queries") else ""
-    usual = about.state.opened.models.get("improve", "") if about.state.opened else ""
+    usual = about.state.models.get("improve", "")
     return (
         _candidate(about),
         Field("count", Inert("Proposals"), Inert("1"), note=inert_line(room)),
@@ -241,7 +246,7 @@ def _budget_fields(about: About) -> tuple[Field, ...]:
     notes = {
         "queries": f"{spending.queries} spent, {spending.queries_reserved} reserved",
         "cost_usd": f"{amount(spending.cost_usd)} spent, {amount(spending.cost_reserved_usd)} reserved",
-        "hours": f"{duration(spending.running_s)} run",
+        "hours": f"{duration(running_s(about.state, about.state.last_at))} run",
     }
     return tuple(
         Field(
@@ -256,12 +261,12 @@ def _budget_fields(about: About) -> tuple[Field, ...]:
 
 
 def _model_fields(about: About) -> tuple[Field, ...]:
-    now = about.state.opened.models if about.state.opened else {}
+    now = about.state.models
     told = ", ".join(f"{name} {now[role]}" for role, name in ROLES if role in now)
     known = f"known: {', '.join(about.models)}" if about.models else ""
     return (
         _choice("role", "Agent", ROLES),
-        Field("model", Inert("Model"), note=inert_line(f"at the start: {told}", 56)),
+        Field("model", Inert("Model"), note=inert_line(f"now: {told}", 56)),
         Field("known", NO_TEXT, note=inert_line(known, 66)),
     )
 
@@ -292,16 +297,6 @@ def _choice(
 
 def _limit(value: float | None) -> Inert:
     return Inert(NO_LIMIT if value is None else f"{value:g}")
-
-
-def _pinned(state: State, candidate: str) -> bool:
-    """Return whether the newest word about an attempt is a pin that holds."""
-    found = [
-        steer
-        for steer in state.steers.values()
-        if steer.act == "pin" and steer.applied and steer.args.get("candidate") == candidate
-    ]
-    return bool(found) and not found[-1].withdrawn and not found[-1].args.get("off")
 
 
 # --- commands

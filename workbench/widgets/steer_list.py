@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from sessions.steering import status
 from workbench.actions import Where, bindings
 from workbench.format import plural
 from workbench.messages import SteerPicked
 from workbench.plain import Inert, inert_line
+from workbench.steer_words import said
 from workbench.widgets.lines import Line, Span, fit
 from workbench.widgets.row_list import RowList
 
 if TYPE_CHECKING:
     from sessions.model import State, SteerRecord
 
-OPEN = ("in force", "waiting")
-"""Standings that can still be withdrawn."""
 TONES = {"in force": "better", "waiting": "busy", "refused": "warn"}
-_ORDER = (*OPEN, "refused")
-_NOTES = {"waiting": "from the next prompt", "spent": "done", "withdrawn": "acts no more"}
+_ORDER = ("in force", "waiting", "refused")
+_NOTES = {"spent": "done", "withdrawn": "acts no more"}
+_DUE = {
+    "guide": "from the next prompt",
+    "pin": "at the next choice of parents",
+    "boost": "at the next choice of parents",
+    "fork": "as soon as a place falls free",
+    "submit": "as soon as a place falls free",
+    "model": "from the next query",
+}
+"""When a steer that waits will act."""
 _WORDS_LIMIT = 200
 _NOT_LISTED = ("withdraw", "edit")
 """Acts on other steers: their effect is seen there, and only a refusal is worth a line."""
@@ -49,83 +57,24 @@ def steer_rows(state: State) -> list[SteerRow]:
     )
 
 
-def said(act: str, args: dict[str, Any]) -> Inert:
-    """Return in a few words what a steer asks for."""
-    return inert_line(_said(act, args).strip(), _WORDS_LIMIT)
+def told(steer: SteerRecord, seq: int | None = None) -> Inert:
+    """Return `s3 guide keep the attention in fp16`, with the words it had when fact `seq` was written (None: now)."""
+    return inert_line(f"{steer.id} {steer.act} {_asked(steer, seq)}".rstrip(), 400)
 
 
-def _said(act: str, args: dict[str, Any]) -> str:
-    candidate, text = str(args.get("candidate") or ""), str(args.get("text") or "")
-    off = "lifted from " if args.get("off") else ""
-    quoted = f' "{text}"' if text else ""
-    match act:
-        case "guide":
-            return f"{'ended' if off else ''}{quoted}{_scope(args)}{_last(args)}"
-        case "ban":
-            more = len(_many(args.get("candidates"))) - 1
-            return f"{off}{candidate}{f' and {more} below' if more > 0 else ''}"
-        case "boost":
-            return f"{str(args.get('target') or '').replace(':', ' ')} ×{_plain(args.get('weight', 1))}"
-        case "fork":
-            return f"{candidate} ×{_plain(args.get('count', 1))}{_model(args)}{quoted}"
-        case "submit":
-            return f"{args.get('name') or 'a file'}{_opened(args)}"
-        case "budget":
-            limits = args.get("limits")
-            return _limits(cast("dict[str, Any]", limits) if isinstance(limits, dict) else args)
-        case "model":
-            return f"{args.get('role') or 'all'}: {args.get('model') or ''}"
-        case "withdraw" | "edit":
-            return f"{args.get('steer') or ''}{quoted}"
-        case _:
-            return f"{off}{candidate}"
-
-
-def _scope(args: dict[str, Any]) -> str:
-    scope = str(args.get("scope") or "session")
-    return "" if scope == "session" else f" for {scope.replace(':', ' ')}"
-
-
-def _last(args: dict[str, Any]) -> str:
-    last = args.get("last")
-    return f" for {plural(last, 'proposal')}" if isinstance(last, int) and last > 0 else ""
-
-
-def _model(args: dict[str, Any]) -> str:
-    return f" with {args['model']}" if args.get("model") else ""
-
-
-def _opened(args: dict[str, Any]) -> str:
-    found = ", ".join(_many(args.get("proposals")))
-    return f" as {found}" if found else ""
-
-
-def _many(value: object) -> list[str]:
-    return [str(one) for one in cast("list[object]", value)] if isinstance(value, list) else []
-
-
-def _plain(value: object) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else str(value)
-
-
-def _limits(limits: dict[str, Any]) -> str:
-    names = {"queries": "queries", "cost_usd": "$", "hours": "hours"}
-    return ", ".join(
-        f"{name} {'no limit' if limits[key] is None else _plain(limits[key])}"
-        for key, name in names.items()
-        if key in limits
-    )
+def _asked(steer: SteerRecord, seq: int | None = None) -> Inert:
+    words = steer.text if seq is None else steer.text_at(seq)
+    return said(steer.act, steer.args | ({"text": words} if words else {}))
 
 
 def _row(state: State, steer: SteerRecord) -> SteerRow:
     standing = status(state, steer)
     used = f"used by {plural(steer.uses, 'query', 'queries')}" if steer.uses else ""
-    if standing == "in force":
-        used = used or "since it was sent"
-    note = steer.why if standing == "refused" else used or _NOTES.get(standing, "")
-    return SteerRow(
-        steer.id, inert_line(steer.act, 8), said(steer.act, steer.args), standing, inert_line(note)
-    )
+    due = _DUE.get(steer.act, "") if standing == "waiting" else _NOTES.get(standing, "")
+    held = "acts since it was sent" if standing == "in force" else due
+    note = steer.why if standing == "refused" else used or held
+    words = inert_line(_asked(steer), _WORDS_LIMIT)
+    return SteerRow(steer.id, inert_line(steer.act, 8), words, standing, inert_line(note))
 
 
 class SteerList(RowList[SteerRow]):
