@@ -19,10 +19,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -35,6 +35,9 @@ from mcp_server.judge.statistics import interval, median, outcome
 from mcp_server.judge.task import load_task
 from mcp_server.judge.worker_link import Worker
 from mcp_server.worker.program import set_tf32
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
 
 PROGRAM = Path(__file__).resolve().parents[1] / "mcp_server" / "worker" / "program.py"
 DEADLINE_S = 60.0
@@ -153,6 +156,7 @@ class Row:
     eager_ms: float
     truth: float
     noise_floor: float
+    pair_spread: float
     runs: list[Run]
 
     @property
@@ -205,6 +209,8 @@ def _measure(case: Case, typed: argparse.Namespace, folder: Path) -> Row:
     runs: list[Run] = []
     with _pair(state, folder, "Model") as (one, same):
         found.scope = baselines.measure_noise(found, one, same)
+        if found.scope == "device" and found.eager.time_ms < baselines.SMALL_MS:
+            baselines.measure_spread(found, same, lambda: _single(state, folder))
     until = time.monotonic() + typed.limit_s
     for number in range(typed.pairs):
         share = typed.runs * (number + 1) // typed.pairs - len(runs)
@@ -212,16 +218,31 @@ def _measure(case: Case, typed: argparse.Namespace, folder: Path) -> Row:
             for _ in range(share):
                 if time.monotonic() < until or not runs:
                     runs.append(_run(number, one, other, found, typed.device))
-    return Row(case.name, found.scope, found.eager.time_ms, case.truth, found.noise_floor, runs)
+    return Row(
+        case.name,
+        found.scope,
+        found.eager.time_ms,
+        case.truth,
+        found.noise_floor,
+        found.pair_spread,
+        runs,
+    )
 
 
 def _run(pair: int, one: Lane, other: Lane, found: Qualification, device: str) -> Run:
     began = time.monotonic()
     timed = paired(one, other, rules_for(device, found.scope))
-    seen = interval(timed.estimate)
+    seen = interval(timed.estimate, found.pair_spread)
     said = outcome(seen, found.noise_floor)
     took_s = time.monotonic() - began
     return Run(pair, seen.ratio, seen.lo, seen.hi, said, len(timed.rounds), took_s)
+
+
+@contextmanager
+def _single(state: TaskState, folder: Path) -> Generator[Lane]:
+    """Hold the original in a process of its own."""
+    with _worker(state, folder) as sock:
+        yield _lane(state, sock, "Model")
 
 
 class _pair:  # noqa: N801  reads as a clause: `with _pair(...)`
@@ -284,8 +305,8 @@ def _table(rows: list[Row], device: str) -> str:
     head = (
         f"{_machine(device)}\n\n"
         "| case | scope | eager, ms | truth | runs | right outcome | interval holds it | "
-        "half-width, median | rounds, median | s a run |\n"
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+        "half-width, median | pairs differ by | rounds, median | s a run |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     )
     return "\n".join([head, *(_line(row) for row in rows)])
 
@@ -301,6 +322,7 @@ def _line(row: Row) -> str:
         f"{row.right:.0%}",
         f"{row.covered:.0%}",
         f"{half:.2%}",
+        f"{row.pair_spread:.2%}" if row.pair_spread else "",
         f"{median([run.rounds for run in row.runs]):g}",
         f"{median([run.seconds for run in row.runs]):.2f}",
     ]

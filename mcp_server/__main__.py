@@ -48,6 +48,7 @@ def parser() -> argparse.ArgumentParser:
     profile = commands.add_parser("profile", help="where the time goes")
     profile.add_argument("task", help="SUITE/NAME or a KernelBench-format file")
     profile.add_argument("--candidate", metavar="FILE", help="with class ModelNew, not the task")
+    profile.add_argument("--full", action="store_true", help="max-autotune and TensorRT, too")
     profile.add_argument("--precision", choices=("fp32", "tf32", "half"), default="half")
     replay = commands.add_parser("replay", help="judge an evidence bundle again")
     replay.add_argument("bundle", help="a file that `bundle` wrote")

@@ -40,7 +40,14 @@ def main(setting: Setting, arguments: Namespace) -> int:
     task = Tasks(setting.home).find(arguments.task)
     given = arguments.candidate
     source = read_source(Path(given)) if given else task.source + AS_CANDIDATE
-    work = Work(new_id("job"), task, source, precision=arguments.precision, stages=STAGES)
+    work = Work(
+        new_id("job"),
+        task,
+        source,
+        precision=arguments.precision,
+        mode="full" if arguments.full else "quick",
+        stages=STAGES,
+    )
     limits = replace(setting.stage_limits, qualify=BASELINES_S)
     outcome = anyio.run(partial(_profile, replace(setting, stage_limits=limits), work))
     shown = profile.whole(outcome)

@@ -308,6 +308,8 @@ def _profile(p: argparse.ArgumentParser) -> None:
     p.add_argument("task", metavar="TASK|SESSION:c12",
                    help="a KernelBench-format file, SUITE/NAME, or an attempt")  # fmt: skip
     p.add_argument("--candidate", metavar="FILE", help="profile this file's ModelNew instead")
+    p.add_argument("--full", action="store_true",
+                   help="measure the baselines that take minutes, too: max-autotune, TensorRT")  # fmt: skip
     p.add_argument("--device", metavar="DEVICE", help="cuda:0 .. or cpu (default: the first GPU)")
     p.add_argument("--precision", metavar="POLICY", help="fp32, tf32 or half (default: half)")
     _boxes(p)
@@ -368,7 +370,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("best", "write the best candidate", _best),
     Command("git", "git on the session's repository", _git),
     Command("evaluate", "judge candidates without a session", _evaluate),
-    Command("replay", "judge the evidence of a best again, and say whether its claim stands", _replay),
+    Command("replay", "judge the evidence of a best again: does the claim stand", _replay),
     Command("profile", "where the time goes, and what is left to gain", _profile),
     Command("tasks", "list the tasks, show one, or qualify whole suites", _tasks),
     Command("mcp", "serve the evaluator over MCP, on stdio", _mcp),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -14,12 +15,15 @@ from mcp_server.judge.clock import Lane, Paired, paired, rules_for
 from mcp_server.judge.faults import Fault
 from mcp_server.judge.qualification import Baseline, Qualification
 from mcp_server.judge.station import Loading, Station, quiet
-from mcp_server.judge.statistics import median, noise_floor
+from mcp_server.judge.statistics import SPREAD_PAIRS, median, noise_floor, pair_spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from mcp_server.judge.task import Task
+
+    Fresh = Callable[[], AbstractContextManager[Lane]]
 
 CLASSES = ("fp32", "tf32_fp16", "bf16", "coarser")
 """Precision classes, finest first."""
@@ -34,6 +38,11 @@ launches and waking up are as long as the call. Events behind a spin kernel spre
 NOISE_ROUNDS = 80
 NOISE_S = 4.0
 COMPILE_DEADLINE_S = 240.0
+
+
+SMALL_MS = 0.2
+"""Below this, what differs between two processes that run the same is looked at."""
+SPREAD_ROUNDS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,29 +87,35 @@ def variants(budget: Budget, device: str) -> list[Variant]:
     return found
 
 
-def more_variants(found: Qualification, device: str) -> list[Variant]:
-    """Return the ways that take minutes, in fp32 and in the fastest format measured; none on a CPU."""
+def more_variants(found: Qualification, device: str, *, slow: bool) -> list[Variant]:
+    """Return further ways, in fp32 and in the fastest format measured, that were not tried; none on a CPU.
+
+    CUDA graphs take seconds; `slow` adds what takes minutes: max-autotune, and TensorRT where it is installed.
+    """
     if device == "cpu":
         return []
     rows = [row for row in found.baselines if row.name.removesuffix("_compile") in _BY_NAME]
     fastest = min(rows, key=lambda row: row.time_ms, default=None)
-    form = _BY_NAME[fastest.name.removesuffix("_compile")] if fastest else None
-    ways: list[Variant] = []
-    for chosen in (None, form) if form else (None,):
-        before = f"{chosen.name}_" if chosen else ""
-        of_class = chosen.precision_class if chosen else "fp32"
-        ways += [
-            Variant(f"{before}{name}", of_class, chosen, compile=True, mode=mode)
-            for name, mode in _MODES.items()
-        ]
-    if importlib.util.find_spec("torch_tensorrt") is not None:  # it takes TF32 as it likes
+    forms: list[Format | None] = [None]
+    if fastest is not None:
+        forms.append(_BY_NAME[fastest.name.removesuffix("_compile")])
+    modes = {**_GRAPHS, **(_SLOW if slow else {})}
+    ways = [_way(name, mode, form) for form in forms for name, mode in modes.items()]
+    if slow and importlib.util.find_spec("torch_tensorrt") is not None:
+        # It takes TF32 as it likes.
         ways.append(Variant("tensorrt", "tf32_fp16", None, compile=True, mode="tensorrt"))
-    return ways
+    return [way for way in ways if way.name not in found.tried]
+
+
+def _way(name: str, mode: str, form: Format | None) -> Variant:
+    if form is None:
+        return Variant(name, "fp32", None, compile=True, mode=mode)
+    return Variant(f"{form.name}_{name}", form.precision_class, form, compile=True, mode=mode)
 
 
 _BY_NAME = {form.name: form for form in FORMATS if form.name != "fp32"}
-_MODES = {
-    "graphed": "graphed",
+_GRAPHS = {"graphed": "graphed", "compile_graphed": "compile-graphed"}
+_SLOW = {
     "max_autotune": "max-autotune-no-cudagraphs",
     "max_autotune_graphed": "max-autotune-graphed",
 }
@@ -147,26 +162,29 @@ def measure(
     precision: str,
     told: Callable[[str], None],
     stage_s: float,
+    fresh: Fresh,
 ) -> None:
     """Measure eager's noise floor and every baseline against it, into the qualification."""
     began = monotonic()
     told("eager")
     twin = _lane(others, EAGER, task, tf32_of(precision), eager.deadline_s)
     measure_noise(found, eager, twin)
+    if found.scope == "device" and found.eager.time_ms < SMALL_MS:
+        told("eager in fresh processes")
+        measure_spread(found, twin, fresh)
     _each(variants(found.budget, task.device), found, eager, others, told, began + 0.7 * stage_s)
 
 
 def measure_more(
     found: Qualification,
+    wanted: list[Variant],
     eager: Lane,
     others: Station,
     told: Callable[[str], None],
     stage_s: float,
 ) -> None:
-    """Measure the baselines that take minutes, into the qualification: CUDA graphs, max-autotune, TensorRT."""
-    device = eager.station.state.task.device
-    _each(more_variants(found, device), found, eager, others, told, monotonic() + stage_s)
-    found.extended = True
+    """Measure further baselines into the qualification."""
+    _each(wanted, found, eager, others, told, monotonic() + stage_s)
 
 
 def measure_noise(found: Qualification, eager: Lane, twin: Lane) -> str:
@@ -175,6 +193,24 @@ def measure_noise(found: Qualification, eager: Lane, twin: Lane) -> str:
     found.scope = _scope(device, eager.warm_up(rules_for(device, "latency")))
     _noise(found, eager, twin)
     return found.scope
+
+
+def measure_spread(found: Qualification, first: Lane, fresh: Fresh) -> None:
+    """Measure a chain of fresh processes, each against the one before, into the qualification.
+
+    A process may be off by some per cent all its life: where its memory lies. Rounds within a pair do not show it.
+    """
+    device = first.station.state.task.device
+    rules = replace(rules_for(device, found.scope), half_width=0.0, most_rounds=SPREAD_ROUNDS)
+    means = [sum(found.noise_rounds) / len(found.noise_rounds)] if found.noise_rounds else []
+    with ExitStack() as stack:
+        before = first
+        while len(means) < SPREAD_PAIRS:
+            lane = stack.enter_context(fresh())
+            means.append(paired(before, lane, rules).estimate.mean)
+            before = lane
+    found.pair_means = means
+    found.pair_spread = pair_spread(means)
 
 
 def _each(
@@ -192,6 +228,7 @@ def _each(
             found.notes.append(f"{variant.name}: not measured, no time left")
             continue
         told(variant.name)
+        found.tried.append(variant.name)
         row = _measured(variant, found, eager, others, best_s)
         if isinstance(row, str):
             found.notes.append(f"{variant.name}: {row}")

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 SPIN_HZ = 2.0e9
 """Upper estimate of the GPU's clock, for spins long enough."""
+LONGEST_QUEUE_S = 1e-3
 SMALLEST_S = 1e-7
 SINGLE_S = 0.040
 """Calls longer than this are timed one by one."""
@@ -91,6 +92,8 @@ class Lane:
     latest: Sample | None = None
     """The last one fetched: where laziness that begins late shows."""
     timed: int = 0
+    queue_s: float = LONGEST_QUEUE_S
+    """How long queueing one call may take the host; the same on both sides, so that their batches compare."""
 
     def call(self) -> float:
         """Make one call; return its latency in seconds, less the message's cost."""
@@ -136,8 +139,7 @@ class Lane:
         station = self.station
         sets = [station.next_set() for _ in range(min(count, len(station.sets)))]
         drawn = [station.reveal(staged) for staged in sets]
-        host_s = median(self.latencies_s) if self.latencies_s else 1e-3
-        spin = int(SPIN_HZ * min(0.05, 5e-4 + len(drawn) * min(host_s, 1e-3)))
+        spin = int(SPIN_HZ * min(0.05, 5e-4 + len(drawn) * self.queue_s))
         called = station.worker.batch(
             self.deadline_s,
             [(staged.number, patch) for staged, patch in drawn],
@@ -234,6 +236,8 @@ def paired(a: Lane, b: Lane, rules: Rules, *, warm: bool = True) -> Paired:
     call_s = max(a.warm_up(rules), b.warm_up(rules)) if warm else max(a.call(), b.call())
     calls = block_calls(call_s, rules) if rules.scope == "latency" else _batch_calls(a, b)
     looks = (3, *LOOKS) if call_s > SINGLE_S else LOOKS
+    if rules.scope == "device":
+        a.queue_s = b.queue_s = _queue_s(a, b)
     a.forget()
     b.forget()
     found = Paired(calls_per_block=calls)
@@ -252,6 +256,12 @@ def _spent(found: Paired, rules: Rules, began: float) -> bool:
     a_s = sum(found.a_s) * found.calls_per_block
     b_s = sum(found.b_s) * found.calls_per_block
     return min(a_s, b_s) >= rules.side_s or monotonic() - began > 0.8 * rules.stage_s
+
+
+def _queue_s(a: Lane, b: Lane) -> float:
+    """Return how long the host may take to queue one call: what a call waited for takes, twice."""
+    seen = [median(lane.latencies_s) for lane in (a, b) if lane.latencies_s]
+    return min(LONGEST_QUEUE_S, 2 * max(seen, default=LONGEST_QUEUE_S) + 5e-5)
 
 
 def _batch_calls(a: Lane, b: Lane) -> int:

@@ -141,10 +141,10 @@ class Keeper:
         if found is None or lacking:
             with self.server.lease():
                 found = self._measure(held, request, found)
-        more = request.thorough and self.device != "cpu" and not found.extended
-        if more and found.baselines:
+        more = self._wanted(request, found)
+        if more:
             with self.server.lease():
-                self._measure_more(held, request, found)
+                self._measure_more(held, request, found, more)
         if lacking or more:
             if self._facts is not None:  # where nothing is timed nobody measured the device
                 found.floors = floors_of(held.cost, self._facts)
@@ -182,12 +182,26 @@ class Keeper:
         finally:
             self.server.drop(made.given)
 
-    def _measure_more(self, held: Held, request: Request, found: Qualification) -> None:
+    def _wanted(self, request: Request, found: Qualification) -> list[baselines.Variant]:
+        """Return the further baselines that this request is worth."""
+        full = request.mode == "full"
+        if not found.baselines or not (full or request.wants("profile")):
+            return []
+        return baselines.more_variants(found, self.device, slow=full)
+
+    def _measure_more(
+        self,
+        held: Held,
+        request: Request,
+        found: Qualification,
+        wanted: list[baselines.Variant],
+    ) -> None:
         eager = self.resident(held, request.precision)
         other = self.baseline(held, request.precision)
         try:
             limit_s = request.deadline_s("qualify")
-            baselines.measure_more(found, eager.lane, other.lane.station, self._tell, limit_s)
+            station = other.lane.station
+            baselines.measure_more(found, wanted, eager.lane, station, self._tell, limit_s)
         finally:
             self.server.drop(other.given)
 

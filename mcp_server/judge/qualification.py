@@ -77,12 +77,15 @@ class Qualification:
     mutants: dict[str, float] = field(default_factory=dict[str, float])
     """e of answers known to be wrong, worst output."""
     noise_floor: float = 0.0
+    pair_means: list[float] = field(default_factory=list[float])
+    """Mean log ratios of eager against eager, each in another pair of processes; none where they agree anyway."""
+    pair_spread: float = 0.0
     scope: str = "latency"
     peak_bytes: int | None = None
     floors: dict[str, dict[str, float]] = field(default_factory=dict[str, dict[str, float]])
     """By precision class the least milliseconds of memory and arithmetic on this device."""
-    extended: bool = False
-    """Whether the baselines that take minutes were looked at, too."""
+    tried: list[str] = field(default_factory=list[str])
+    """Every baseline that was looked at, whether it could be measured or not."""
 
     @property
     def eager(self) -> Baseline:

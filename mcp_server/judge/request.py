@@ -49,11 +49,6 @@ class Request:
         """Return whether that stage is asked for."""
         return stage in self.stages
 
-    @property
-    def thorough(self) -> bool:
-        """Whether the baselines that take minutes are wanted."""
-        return self.mode == "full" or self.wants("profile")
-
     def deadline_s(self, stage: str) -> float:
         """Return the limit of a stage, in seconds."""
         value = self.deadlines.get(stage)

@@ -17,6 +17,10 @@ LOOKS = (4, 6, 9, 13, 19)
 """Numbers of rounds after which the interval is looked at."""
 QUANTILE = 0.99
 """Each interval is two-sided 98 %, so that all looks together cover at least 96 %."""
+SPREAD_PAIRS = 5
+"""Pairs of fresh processes that are measured for their spread."""
+SPREAD_QUANTILE = 3.365
+"""Student's t for 98 %, as many degrees as pairs: their mean is known to be nothing."""
 SMALLEST_FLOOR = 0.002
 LEAST_DIFFERENCE = 0.02
 
@@ -60,15 +64,21 @@ def estimate(rounds: Sequence[float]) -> Estimate:
     return Estimate(mean, math.sqrt(variance / count), count)
 
 
-def interval(found: Estimate) -> Interval:
-    """Return the ratio and its interval."""
-    half = min(found.half_width, 50.0)
+def pair_spread(means: Sequence[float]) -> float:
+    """Return by how much pairs of fresh processes differ that run the same: root mean square of their log ratios."""
+    return math.sqrt(sum(mean**2 for mean in means) / len(means)) if means else 0.0
+
+
+def interval(found: Estimate, spread: float = 0.0) -> Interval:
+    """Return the ratio and its interval, widened by what a pair of processes is off by itself."""
+    half = min(math.hypot(found.half_width, SPREAD_QUANTILE * spread), 50.0)
     return Interval(math.exp(found.mean), math.exp(found.mean - half), math.exp(found.mean + half))
 
 
-def chained(candidate: Estimate, baseline: Estimate) -> Interval:
-    """Return the ratio over a baseline, both measured against eager: variances add."""
-    half = min(math.hypot(candidate.half_width, baseline.half_width), 50.0)
+def chained(candidate: Estimate, baseline: Estimate, spread: float = 0.0) -> Interval:
+    """Return the ratio over a baseline, both measured against eager: variances add, as those of their pairs do."""
+    pairs = SPREAD_QUANTILE * spread
+    half = min(math.hypot(candidate.half_width, baseline.half_width, pairs, pairs), 50.0)
     mean = candidate.mean - baseline.mean
     return Interval(math.exp(mean), math.exp(mean - half), math.exp(mean + half))
 

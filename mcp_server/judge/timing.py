@@ -147,13 +147,14 @@ def fields(
     timed: Paired, eager: Lane, candidate: Lane, found: Qualification, precision_class: str
 ) -> dict[str, Any]:
     """Return the verdict's fields of timing and speedup."""
-    over_eager = interval(timed.estimate)
+    spread = found.pair_spread
+    over_eager = interval(timed.estimate, spread)
     baseline = strongest(found, precision_class)
     if baseline.name == "eager":
         over_best = over_eager
     else:
         known = Estimate(baseline.log_ratio, baseline.error, baseline.rounds)
-        over_best = chained(timed.estimate, known)
+        over_best = chained(timed.estimate, known, spread)
     floor = found.noise_floor
     return {
         **_times(timed, eager, candidate, found.scope),

@@ -863,6 +863,8 @@ def _sped_up(model: nn.Module, spec: dict[str, Any]) -> Any:
     match spec.get("mode"):
         case "graphed":
             return _Graphed(model)
+        case "compile-graphed":
+            return _Graphed(_compiled(model, None))
         case "max-autotune-graphed":
             return _Graphed(_compiled(model, "max-autotune-no-cudagraphs"))
         case "tensorrt":

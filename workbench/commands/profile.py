@@ -31,7 +31,7 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
     task, source = _named(typed.task)
     if typed.candidate:
         source = task_files.candidate(Path(typed.candidate).expanduser())
-    found = _profile(task, source, _flags(typed))
+    found = _profile(task, source, [*_flags(typed), *(["--full"] if typed.full else [])])
     if not typed.candidate:
         _keep(typed.task, found)
     if typed.json:
