@@ -2,7 +2,8 @@
 
 | instead of `torch/extension.h` | when the text | CPU seconds of one small file (g++ 12) |
 | --- | --- | --- |
-| tensors, a few dozen operators, the bindings | calls no other operator | 10 |
+| tensors, a few dozen operators | binds nothing to Python and calls no other operator | 5 |
+| the same, and the bindings | calls no other operator | 10 |
 | all operators, the bindings | names nothing of the C++ frontend | 15 |
 | the real one | else, or when a stand-in does not do | 26 |
 
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-LIGHT, WHOLE = "light", "whole"
+BARE, LIGHT, WHOLE = "bare", "light", "whole"
 
 _OPERATORS_TEXT = """
 abs add addmm amax amin arange as_strided bmm cat clamp clone contiguous copy_ cumsum div empty
@@ -43,6 +44,7 @@ _HEAVY = re.compile(
     r"\b(?:torch::(?:nn|optim|data|jit|autograd|serialize|save|load|python|indexing|linalg|fft|special|sparse)\b"
     r"|TORCH_MODULE|at::(?:linalg|_ops|native)\b|_out\s*\()"
 )
+_BINDS = re.compile(r"PYBIND11|\bpy::|pybind|\bTHP|\bPyObject")
 _LIBRARY = re.compile(
     r"\bTORCH_LIBRARY|\btorch::(?:Library|schema|dispatch|class_)\b|\bc10::Dispatcher\b"
 )
@@ -63,30 +65,33 @@ def fit(text: str) -> str | None:
         r"#\s*include\s*<torch/(?!extension\.h|types\.h|library\.h)", text
     ):
         return None
-    names = {name for name, _ in _CALLED.findall(text)}
-    known = _OTHER_NAMES | set(_OPERATORS)
-    if names <= known | {n for n in names if re.fullmatch(r"k[A-Z]\w*", n)} and not _LIBRARY.search(
-        text
-    ):
-        return LIGHT
-    return WHOLE
+    names = {name for name, _ in _CALLED.findall(text) if not re.fullmatch(r"k[A-Z]\w*", name)}
+    if _LIBRARY.search(text) or not names <= {*_OTHER_NAMES, *_OPERATORS}:
+        return WHOLE
+    return LIGHT if _BINDS.search(text) else BARE
 
 
 def digest() -> str:
     """Return a digest of the stand-ins."""
-    return hashlib.sha256((_EXTENSION + _light_types()).encode()).hexdigest()
+    return hashlib.sha256((_BARE + _EXTENSION + _light_types()).encode()).hexdigest()
 
 
 def write(folder: Path) -> None:
     """Write the stand-ins into a folder: `light/torch/…` and `whole/torch/…`."""
-    for name, types in ((LIGHT, _light_types()), (WHOLE, None)):
+    for name, types in ((BARE, _light_types()), (LIGHT, _light_types()), (WHOLE, None)):
         place = folder / name / "torch"
         place.mkdir(parents=True, exist_ok=True)
-        (place / "extension.h").write_text(_EXTENSION, encoding="utf-8")
+        (place / "extension.h").write_text(_BARE if name == BARE else _EXTENSION, encoding="utf-8")
         if types is not None:
             (place / "types.h").write_text(types, encoding="utf-8")
 
 
+_BARE = """#ifndef PIKE_EXTENSION_H
+#define PIKE_EXTENSION_H
+#include <torch/types.h>
+#include <ATen/Parallel.h>
+#endif
+"""
 _EXTENSION = """#ifndef PIKE_EXTENSION_H
 #define PIKE_EXTENSION_H
 #include <torch/types.h>
