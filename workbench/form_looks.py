@@ -31,7 +31,7 @@ from workbench import format as fmt
 from workbench.errors import WorkbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from sessions.facts import Opened
     from workbench.config import Settings
@@ -210,3 +210,12 @@ def _says(strategy: str) -> str:
         return registry.says(strategy.strip())
     except StrategyError:
         return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Looker:
+    """How the form looks at the world: each is blocking, and called in a thread."""
+
+    before: Callable[[Path], Before] = before
+    around: Callable[[str], Around] = around
+    look: Callable[[Mapping[str, str], Before, Around], Looked] = look

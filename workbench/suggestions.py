@@ -143,8 +143,18 @@ def _gpu(name: str, found: Machine, reading: Reading | None) -> Option:
 
 
 def matching(options: Sequence[Option], typed: str) -> list[Option]:
-    """Return the options that go with what is typed: those that begin with it, then those that hold it."""
+    """Return the options that go with what is typed; those it begins, or whose name it begins, come first."""
     words = typed.lower()
-    begins = [o for o in options if o.key.lower().startswith(words)]
-    holds = [o for o in options if o not in begins and words in f"{o.key} {o.note}".lower()]
-    return [*begins, *holds]
+    ranked = [(place, option) for option in options if (place := _place(option, words)) is not None]
+    return [option for _, option in sorted(ranked, key=lambda pair: pair[0])]
+
+
+def _place(option: Option, words: str) -> int | None:
+    key = option.key.lower()
+    if key.startswith(words):
+        return 0
+    if key.rpartition("/")[2].startswith(words):
+        return 1
+    if words in key:
+        return 2
+    return 3 if words in option.note.lower() else None

@@ -295,4 +295,4 @@ def _indented(line: Line) -> Line:
 def _diff(before: str, after: str, base: str, context: int, *, whitespace: bool) -> Document:
     from workbench.widgets.diff_view import diff_document
 
-    return diff_document(before, after, base)
+    return diff_document(before, after, base, context=context, whitespace=whitespace)

@@ -1,230 +1,47 @@
-"""A new session: the flags of `pike run`, prefilled; what stands ready, what it will cost; and the start."""
+"""A new session: the form, and the acts that start it, by the same steps as `pike run`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
-
-from textual.containers import Container, Horizontal, VerticalScroll
-from textual.content import Content
 
 from workbench import form_values, run_line
 from workbench import messages as m
 from workbench.actions import Where, bindings
 from workbench.beginning import Begun, begin
 from workbench.errors import WorkbenchError
-from workbench.form_looks import Around, Before, Looked, around, before, look
-from workbench.form_values import Values, prefilled
-from workbench.model_choice import catalog
-from workbench.plain import Inert, inert_line
-from workbench.screens.pike_screen import PikeScreen
-from workbench.suggestions import files, is_path, models, strategies, strategy_settings
-from workbench.widgets.chooser import Chooser
-from workbench.widgets.form_lines import Fold, StartButton, check_lines, expected_lines
-from workbench.widgets.frame import Banner, KeysLine
-from workbench.widgets.lines import Span, wrap
-from workbench.widgets.painted import Lines
-from workbench.widgets.suggested_field import SuggestedField
+from workbench.screens.session_form import SessionForm
+from workbench.widgets.form_lines import StartButton
+from workbench.widgets.frame import Banner
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
-    from textual.app import ComposeResult
-    from textual.timer import Timer
-
-    from workbench.suggestions import Option
-
-PAUSE_S = 0.3
-"""Nothing is looked at while somebody types."""
-CHOICES = {
-    "precision": ("half", "tf32", "fp32"),
-    "tolerance": ("budget", "paper"),
-    "sandbox": ("best-effort", "strict"),
-}
+    from workbench.form_looks import Looker
+    from workbench.form_values import Values
 
 
-class NewSessionScreen(PikeScreen):
-    """Starts a session by the same steps as `pike run`."""
+class NewSessionScreen(SessionForm):
+    """Starts a session, or says at which field it cannot."""
 
-    CSS_PATH = "../styles/new_session.tcss"
     WHERE: ClassVar = Where.NEW
     BINDINGS: ClassVar = bindings(Where.NEW)
-    AUTO_FOCUS = "#field-task Input"
 
-    def __init__(self, under: Path, draft: Values | None = None) -> None:
-        super().__init__()
-        self._under = under
-        self._draft = draft or {}
-        self._before: Before | None = None
-        self._around = Around()
-        self._timer: Timer | None = None
+    def __init__(
+        self, under: Path, draft: Values | None = None, looker: Looker | None = None
+    ) -> None:
+        super().__init__(under, draft, looker)
         self._begins = False
-        self._refused: set[str] = set()
-        """Fields refused by looking; a refused start stays until its field changes."""
-
-    def compose(self) -> ComposeResult:
-        """Lay out the form."""
-        with Container(id="body"):
-            yield Banner(id="banner")
-            with VerticalScroll(id="form", classes="frame", can_focus=False) as form:
-                form.border_title = Content("New session")
-                yield _field("task", "Task", "a file's path, or starter/softmax; ↓ lists")
-                yield _field("strategy", "Strategy", "↓ lists")
-                yield _field("set", "Settings", "width=5 fixes=2; ↓ lists", between=" ")
-                yield _field("model", "Model COA", "↓ lists")
-                yield _field("ideas_model", "  IBA", "same as COA")
-                yield _field("fix_model", "  EFA", "same as COA; CHEAP,DEAR cascades", between=",")
-                with Horizontal(id="budget"):
-                    yield _field("queries", "Queries", "none")
-                    yield _field("cost", "dollars", "none")
-                    yield _field("time", "hours", "none")
-                yield _field("device", "Device", "↓ lists")
-                yield _chooser("precision", "Precision")
-                yield _field("name", "Name", "the task's, and a counter")
-                yield Fold(
-                    "Advanced", "seed, tolerance, sandbox, from, instructions, notify, python"
-                )
-                with Container(id="advanced"):
-                    yield _field("seed", "Seed", "drawn, and recorded")
-                    yield _chooser("tolerance", "Tolerance")
-                    yield _chooser("sandbox", "Sandbox")
-                    yield _field(
-                        "from", "From", "a candidate to begin with: a file, or SESSION:c12"
-                    )
-                    yield _field(
-                        "instructions", "Told", "a file, told to the agents in every prompt"
-                    )
-                    yield _field("notify", "Notify", "a command for when it finishes or needs you")
-                    yield _field("python", "Python", "environment whose torch runs candidates")
-                yield Lines(id="expected")
-                yield Lines(id="checks")
-                yield StartButton()
-        yield KeysLine(Where.NEW, id="keys")
-        yield Lines(id="too-small")
-
-    def on_mount(self) -> None:
-        """Read settings and earlier sessions; then look at the machine."""
-        self._show(Looked("…"))
-        self.run_worker(self._read_before, thread=True, group="before", exit_on_error=False)
-
-    def _read_before(self) -> None:
-        try:
-            self.call_later(self._fill, before(self._under))
-        except WorkbenchError as error:
-            self.post_message(m.Failed(str(error)))
-
-    def _fill(self, found: Before) -> None:
-        """Put the first values in; what was typed meanwhile stays."""
-        self._before = found
-        for name, value in {**prefilled(found.settings, found.last), **self._draft}.items():
-            self._put(name, value)
-        known = catalog(found.settings.models)
-        self._offer(("model", "ideas_model", "fix_model"), models(known, found.labels))
-        self._offer(("strategy",), strategies())
-        self._look_around()
-        if not self.field("task").value:
-            self.field("task").offer()
-
-    def _put(self, name: str, value: str) -> None:
-        if name in CHOICES:
-            self.query_one(f"#{name}", Chooser).choose_value(value)
-        elif not self.field(name).value:
-            self.field(name).put(value)
-
-    def _offer(self, names: Sequence[str], options: Sequence[Option]) -> None:
-        for name in names:
-            self.field(name).options = options
-
-    def field(self, name: str) -> SuggestedField:
-        """Return a field."""
-        return self.query_one(f"#field-{name}", SuggestedField)
-
-    def values(self) -> Values:
-        """Return what the form says."""
-        typed = {field.field: field.value for field in self.query(SuggestedField)}
-        return typed | {name: self.query_one(f"#{name}", Chooser).value for name in CHOICES}
-
-    # --- looking, off the event loop
-
-    def _look_around(self) -> None:
-        python = self.values()["python"].strip()
-        self.run_worker(
-            lambda: self.call_later(self._found, around(python)),
-            thread=True,
-            exclusive=True,
-            group="around",
-            exit_on_error=False,
-        )
-
-    def _found(self, there: Around) -> None:
-        self._around = there
-        task = self.field("task")
-        task.options = there.tasks
-        task.look = lambda typed: files(typed) if is_path(typed) else None
-        self._offer(("device",), there.devices)
-        if task.has_focus_within and not task.value:
-            task.offer()
-        if there.trouble:
-            self.post_message(m.Failed(there.trouble))
-        self._look()
-
-    def _look(self) -> None:
-        known, there, values = self._before, self._around, self.values()
-        self._offer(("set",), strategy_settings(values["strategy"].strip()))
-        if known is None:
-            return
-        self.run_worker(
-            lambda: self.call_later(self._show, look(values, known, there)),
-            thread=True,
-            exclusive=True,
-            group="look",
-            exit_on_error=False,
-        )
-
-    def _show(self, found: Looked) -> None:
-        width = max(30, self.size.width - 6)
-        self.query_one("#expected", Lines).set_lines(expected_lines(found.expected, width))
-        self.query_one("#checks", Lines).set_lines(check_lines(found.checks, width))
-        for name, note in found.notes.items():
-            self.field(name).say(inert_line(note, 120))
-        refused = {n: w for n, w in found.refusals.items() if not self._is_typed_in(n)}
-        for name in self._refused - set(refused):
-            self._refuse(name, "")
-        for name, why in refused.items():
-            self._refuse(name, why)
-        self._refused = set(refused)
-
-    def _is_typed_in(self, name: str) -> bool:
-        """Return whether a field has the keys: half a word is not refused."""
-        return any(f.field == name and f.has_focus_within for f in self.query(SuggestedField))
-
-    def on_field_changed(self, message: m.FieldChanged) -> None:
-        """Look again, once the typing pauses."""
-        message.stop()
-        if message.field == "python":
-            self.set_timer(PAUSE_S, self._look_around)
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_timer(PAUSE_S, self._look)
-
-    def on_resize(self) -> None:
-        """Fit what depends on the width."""
-        small = f"Too small ({self.size.width}×{self.size.height}). Enlarge, or use `pike run`."
-        self.query_one("#too-small", Lines).set_lines(
-            wrap((Span(inert_line(small)),), self.size.width)
-        )
-        if self._before is not None:
-            self._look()
-
-    # --- acts
 
     def action_start(self) -> None:
         """Check everything, write the session, start its engine; refusals come back to their fields."""
-        if self._begins or self._before is None:
+        (self.focused or self).call_later(self._start)  # after the letters that wait for the field
+
+    def _start(self) -> None:
+        if self._begins or self.before is None:
             return
         at = [""]
         try:
-            wish, typed = form_values.read(self.values(), self._before.settings, at.append)
+            wish, typed = form_values.read(self.values(), self.before.settings, at.append)
         except WorkbenchError as error:
             self._ended(Begun(field=at[-1], why=str(error)))
             return
@@ -242,59 +59,34 @@ class NewSessionScreen(PikeScreen):
         self._begins = False
         self.query_one(StartButton).say("")
         if found.folder is None:
-            self._refuse(found.field, found.why, go=True)
+            self.refuse(found.field, found.why, go=True)
             return
         self.pike.new_session_draft = {}
         for warning in found.warnings:
             self.tell(warning)
-        if found.why:
-            self.tell(f"{found.folder.name} was made, but its engine did not start: {found.why}")
         self.pike.show_begun(found.folder)
-
-    def _refuse(self, name: str, why: str, *, go: bool = False) -> None:
-        """Show a refusal at its field; one about no field in the banner."""
-        where = next((f for f in self.query(SuggestedField) if f.field == name), None)
-        if where is None:
-            self.query_one("#banner", Banner).say(f"! {why}" if why else "")
-            return
-        where.refuse(why)
-        if go:
-            if self.query_one("#advanced") in where.ancestors:
-                self.add_class("-advanced")
-            where.input.focus()
+        if found.why:
+            told = f"{found.folder.name} was made, but its engine did not start: {found.why}"
+            self.pike.screen.post_message(m.Failed(told))
 
     def action_copy_line(self) -> None:
         """Copy the `pike run` line that starts the same session."""
-        if self._before is None:
+        if self.before is None:
             return
         at = [""]
         try:
-            wish, typed = form_values.read(self.values(), self._before.settings, at.append)
+            wish, typed = form_values.read(self.values(), self.before.settings, at.append)
         except WorkbenchError as error:
-            self._refuse(at[-1], str(error), go=True)
+            self.refuse(at[-1], str(error), go=True)
             return
         self.pike.copy_text(run_line.line(wish, typed), "pike run …")
 
     def action_fold(self) -> None:
         """Show the advanced fields, or fold them away."""
-        self.toggle_class("-advanced")
-        self.query_one(Fold).turn(is_open=self.has_class("-advanced"))
+        self.unfold(is_open=not self.has_class("-advanced"))
 
     def action_back(self) -> None:
         """Go back; what was typed is there again next time."""
-        if self._before is not None:
+        if self.before is not None:
             self.pike.new_session_draft = self.values()
         self.pike.pop_screen()
-
-    def on_failed(self, message: m.Failed) -> None:
-        """Keep a failure in sight."""
-        message.stop()
-        self.query_one("#banner", Banner).say(f"! {message.what}")
-
-
-def _field(name: str, label: str, hint: str, between: str = "") -> SuggestedField:
-    return SuggestedField(name, Inert(label), hint=Inert(hint), between=between)
-
-
-def _chooser(name: str, label: str) -> Chooser:
-    return Chooser(Inert(f"{label} "), [(word, Inert(word)) for word in CHOICES[name]], id=name)

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.containers import Container
 from textual.content import Content
 
 from sessions import summary
 from sessions.errors import SessionError
-from sessions.folder import SessionFolder
-from sessions.lock import Presence
 from workbench import messages as m
 from workbench.actions import Where, bindings
-from workbench.asking import ask
 from workbench.format import money, plural
 from workbench.plain import Inert, inert_line
-from workbench.screens.choice import CANCEL, Answer, Choice
-from workbench.screens.pike_screen import PikeScreen
+from workbench.screens.session_list_acts import SessionListActs
 from workbench.today import Today
 from workbench.widgets.filter_line import FilterLine
 from workbench.widgets.frame import Banner, KeysLine
@@ -62,7 +58,7 @@ NONE_LIKE: Line = (
 )  # fmt: skip
 
 
-class SessionListScreen(PikeScreen):
+class SessionListScreen(SessionListActs):
     """Every session of the state folder."""
 
     WHERE: ClassVar = Where.SESSIONS
@@ -70,22 +66,13 @@ class SessionListScreen(PikeScreen):
     AUTO_FOCUS = "#sessions"
 
     def __init__(self, under: Path) -> None:
-        super().__init__()
-        self.under = under
+        super().__init__(under)
         self._all: list[SessionRow] = []
-        self._marked: list[str] = []
-        self._demo = False
-        """Whether a demo is being started."""
         self._words = ""
         self._trouble = ""
         self._today = Today()
         self._spent = 0.0
         self._gpus: tuple[Reading, ...] = ()
-
-    @property
-    def table(self) -> SessionTable:
-        """The sessions."""
-        return self.query_one("#sessions", SessionTable)
 
     def compose(self) -> ComposeResult:
         """Lay out the table between its two lines."""
@@ -153,8 +140,8 @@ class SessionListScreen(PikeScreen):
 
     def _put(self, rows: list[SessionRow]) -> None:
         names = {row.key for row in rows}
-        self._marked = [name for name in self._marked if name in names]
-        self._all = [replace(row, marked=row.key in self._marked) for row in rows]
+        self.marked = [name for name in self.marked if name in names]
+        self._all = [replace(row, marked=row.key in self.marked) for row in rows]
         if self.is_seen:
             self.pike.announcer.of_all({row.key: row.needs for row in rows if row.needs})
         kept = keep_sessions(self._all, self._words)
@@ -164,9 +151,13 @@ class SessionListScreen(PikeScreen):
             self._paint_top()
             self._paint_needs()
 
+    def put_marks(self) -> None:
+        """Show which sessions are marked."""
+        self._put(self._all)
+
     def _count(self, kept: int, all_of_them: int) -> Inert:
         some = f"{kept} of {all_of_them} · {self._words}" if self._words else f"{all_of_them} · all"
-        marked = f" · {len(self._marked)} marked" if self._marked else ""
+        marked = f" · {len(self.marked)} marked" if self.marked else ""
         return inert_line(f"{some}{marked} · what needs you first, then newest")
 
     def _paint_top(self) -> None:
@@ -202,113 +193,7 @@ class SessionListScreen(PikeScreen):
         self._paint_top()
         self._paint_needs()
 
-    # --- acts
-
-    def folder(self) -> SessionFolder | None:
-        """Return the folder of the session under the cursor."""
-        row = self.table.selected
-        return SessionFolder(self.under / row.key) if row else None
-
-    def action_open(self) -> None:
-        """Watch the session."""
-        found, row = self.folder(), self.table.selected
-        if found is None or row is None:
-            return
-        if row.word == "unreadable":
-            self._fail(f"{row.key}: {row.cause}")
-        else:
-            self.pike.show_live(found)
-
-    def action_pause(self) -> None:
-        """Pause or resume the session."""
-        found, row = self.folder(), self.table.selected
-        if found is None or row is None:
-            return
-        alive = row.engine in (Presence.ALIVE, Presence.FOREIGN)
-        runs = row.running and not row.rests and alive
-        self._ask(
-            found, "pause" if runs else "resume", {"now": False} if runs else {}, revive=not alive
-        )
-
-    def action_stop(self) -> None:
-        """Ask, then stop the session."""
-        found = self.folder()
-        if found is None:
-            return
-        answers = (Answer("x", "Stop; what is in flight finishes", "stop"), CANCEL)
-        said = [Inert("The engine pauses, then ends. Nothing recorded is lost; p goes on later.")]
-
-        def stop(answer: str | None) -> None:
-            if answer:
-                self._ask(found, "stop", {"now": False})
-
-        self.pike.push_screen(Choice(inert_line(f"Stop {found.name}"), said, answers), stop)
-
-    def _ask(
-        self, folder: SessionFolder, act: str, args: dict[str, Any], *, revive: bool = False
-    ) -> None:
-        def work() -> None:
-            told = ask(folder, act, args, 0, revive=revive)
-            self.post_message(told or m.Told(f"{act} asked of {folder.name}"))
-
-        self.run_worker(work, thread=True, group="asking", exit_on_error=False)
-
-    def action_new(self) -> None:
-        """Open the form of a new session."""
-        self.pike.show_new()
-
-    def action_demo(self) -> None:
-        """Start the demo and watch it."""
-        from workbench.beginning import Begun, begin
-        from workbench.commands import demo
-
-        def ended(found: Begun) -> None:
-            self._demo = False
-            if found.folder is None or found.why:
-                self._fail(f"the demo did not start: {found.why}")
-            elif self.is_seen:
-                self.pike.show_live(found.folder)
-
-        if self._demo:
-            return
-        self._demo = True
-        self.tell("the demo starts: this machine is looked at first")
-        wish, typed = demo.wanted()
-        self.run_worker(
-            lambda: self.call_later(ended, begin(wish, typed)),
-            thread=True,
-            group="demo",
-            exit_on_error=False,
-        )
-
-    def action_mark(self) -> None:
-        """Mark the session under the cursor, or take its mark away."""
-        row = self.table.selected
-        if row is None or row.word == "unreadable":
-            return
-        if row.key in self._marked:
-            self._marked.remove(row.key)
-        else:
-            self._marked.append(row.key)
-        self._put(self._all)
-        self.table.action_cursor_down()
-
-    def action_compare(self) -> None:
-        """Compare the marked sessions; with one marked, that and the one under the cursor."""
-        row = self.table.selected
-        names = list(self._marked)
-        if len(names) == 1 and row is not None and row.key not in names:
-            names.append(row.key)
-        if len(names) < 2:
-            self.tell("mark two sessions on one task with space, then c compares them")
-            return
-        self.pike.show_versus([SessionFolder(self.under / name) for name in names])
-
-    def action_copy(self) -> None:
-        """Copy the session's name."""
-        row = self.table.selected
-        if row:
-            self.pike.copy_text(row.key, row.key)
+    # --- what is seen
 
     def action_filter(self) -> None:
         """Ask for a filter."""
@@ -349,8 +234,9 @@ class SessionListScreen(PikeScreen):
     def on_failed(self, message: m.Failed) -> None:
         """Keep a failure in sight."""
         message.stop()
-        self._fail(message.what)
+        self.fail(message.what)
 
-    def _fail(self, what: str) -> None:
+    def fail(self, what: str) -> None:
+        """Keep a failure in sight."""
         self._trouble = what
         self._paint_top()

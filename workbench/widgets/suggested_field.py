@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
@@ -38,6 +39,15 @@ class Suggestions(RowList[Option], can_focus=False):
         return (sign, Span(fit(inert_line(row.key), name)), span("  "), note)
 
 
+class FieldLines(Lines):
+    """A part of a field; of few tones, since Textual styles each one again with every move of the keys."""
+
+    @classmethod
+    @lru_cache(maxsize=1)
+    def _get_component_classes(cls) -> frozenset[str]:
+        return frozenset({"tone--dim", "tone--worse"})
+
+
 class SuggestedField(Vertical):
     """Says what is typed in it; offers what might be."""
 
@@ -61,21 +71,21 @@ class SuggestedField(Vertical):
         self.look: Callable[[str], Sequence[Option] | None] = lambda _: None
         """Finds other options for what is typed; None: there are none but `options`."""
         self._told = ""
+        self._list: Suggestions | None = None
         self._typed = False
         """Whether something was typed since the keys came here."""
 
     def compose(self) -> ComposeResult:
-        """Lay out the line, the refusal and the suggestions."""
+        """Lay out the line and the refusal; suggestions are there while they are seen."""
         with Horizontal(classes="line"):
-            label = Lines(classes="label")
+            label = FieldLines(classes="label")
             label.set_lines([(Span(fit(self._label, LABEL), "dim"),)])
             yield label
             yield Input(
                 placeholder=self._hint, restrict=TYPEABLE, compact=True, select_on_focus=False
             )
-            yield Lines(classes="note")
-        yield Lines(classes="refusal")
-        yield Suggestions(classes="suggestions")
+            yield FieldLines(classes="note")
+        yield FieldLines(classes="refusal")
 
     def on_mount(self) -> None:
         """Nothing blinks."""
@@ -114,7 +124,10 @@ class SuggestedField(Vertical):
             self._paint()
 
     def _paint(self) -> None:
-        self.query_one(".note", Lines).set_lines([(span("  "), Span(*self._note))])
+        note = self.query_one(".note", Lines)
+        text, tone = self._note
+        short = fit(text, max(0, note.size.width - 2)) if note.size.width else text
+        note.set_lines([(span("  "), Span(short, tone))])
         width = max(20, self.size.width - LABEL - 1)
         rows = wrap((Span(self._refused, "worse"),), width) if self._refused else []
         self.query_one(".refusal", Lines).set_lines((span(" " * LABEL), *row) for row in rows)
@@ -128,11 +141,7 @@ class SuggestedField(Vertical):
     @property
     def is_open(self) -> bool:
         """Whether suggestions are seen."""
-        return self.has_class("-open")
-
-    @property
-    def _list(self) -> Suggestions:
-        return self.query_one(Suggestions)
+        return self._list is not None
 
     def _tail(self) -> tuple[str, str]:
         """Return what is typed before the word at its end, and that word."""
@@ -148,26 +157,33 @@ class SuggestedField(Vertical):
         options = matching(self.options, "" if everything else tail) if found is None else found
         exact = len(options) == 1 and options[0].key == tail
         shown = [] if exact and not everything else list(options)
+        if not shown:
+            self.close()
+            return
+        if self._list is None:
+            self._list = Suggestions(classes="suggestions")
+            self.mount(self._list)
         self._list.show(shown)
         self._list.styles.height = min(SHOWN, len(shown))
-        self.set_class(bool(shown), "-open")
-        if shown:
-            self.call_after_refresh(self.scroll_visible, animate=False)
+        self.call_after_refresh(self.scroll_visible, animate=False)
 
     def close(self) -> None:
         """Take the suggestions away."""
-        self.remove_class("-open")
+        if self._list is not None:
+            self._list.remove()
+            self._list = None
 
     def action_lower(self) -> None:
         """Show all suggestions, or go to the next."""
-        if self.is_open:
+        if self._list is not None:
             self._list.action_cursor_down()
         else:
             self.offer(everything=True)
 
     def action_higher(self) -> None:
         """Go to the suggestion before."""
-        self._list.action_cursor_up()
+        if self._list is not None:
+            self._list.action_cursor_up()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave esc to the screen while nothing is open."""
@@ -179,8 +195,8 @@ class SuggestedField(Vertical):
 
     def take(self) -> bool:
         """Type the suggestion under the cursor; return whether there was one."""
-        chosen = self._list.selected
-        if not self.is_open or chosen is None:
+        chosen = self._list.selected if self._list is not None else None
+        if chosen is None:
             return False
         self.put(f"{self._tail()[0]}{chosen.key}")
         self.close()
