@@ -34,6 +34,41 @@ def holder(folder: Path) -> subprocess.Popen[bytes]:
     return process
 
 
+def test_shared_holders_stand_beside_each_other_and_never_beside_one_that_is_alone(
+    tmp_path: Path,
+) -> None:
+    one, two, three = (Lease("gpu-1", tmp_path) for _ in range(3))
+    assert one.try_take(shared=True)
+    assert two.try_take(shared=True)
+    assert not three.try_take()
+    one.free()
+    two.free()
+    assert three.try_take()
+    assert not one.try_take(shared=True)
+    three.free()
+    assert (one.held_s, two.held_s) == (0.0, 0.0)
+    assert three.held_s > 0
+
+
+async def test_who_waits_to_be_alone_lets_no_more_shared_ones_in(tmp_path: Path) -> None:
+    first, alone, late = (Lease("gpu-1", tmp_path) for _ in range(3))
+    assert first.try_take(shared=True)
+    order: list[str] = []
+
+    async def take(lease: Lease, name: str, *, shared: bool) -> None:
+        await lease.take(shared=shared)
+        order.append(name)
+        lease.free()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(lambda: take(alone, "alone", shared=False))
+        await anyio.wait_all_tasks_blocked()
+        group.start_soon(lambda: take(late, "late", shared=True))
+        await anyio.wait_all_tasks_blocked()
+        first.free()
+    assert order == ["alone", "late"]
+
+
 def test_two_processes_never_hold_one_device(tmp_path: Path) -> None:
     with holder(tmp_path):
         assert not Lease("gpu-1", tmp_path).try_take()

@@ -109,6 +109,9 @@ class Bench:
                     self._drop_worker(answer)
                 case "need_lease":
                     self.channel.send({"op": "granted", "request": answer["request"]})
+                case "need_build":
+                    left = {"op": "built", "request": answer["request"], "outcome": "left"}
+                    self.channel.send(left)
                 case _:
                     continue
 
