@@ -90,6 +90,7 @@ def row_of(folder: SessionFolder) -> dict[str, Any]:
         return _unreadable(folder, str(error))
     if not row:
         return _unreadable(folder, "the journal is empty")
+    row["id"] = folder.name  # a folder may have been renamed since; commands find it by its name
     row["folder"] = str(folder.path)
     row["engine"] = presence(folder).value
     row["state"] = _state_now(row, live.get("waits_for") or "")

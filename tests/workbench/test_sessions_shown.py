@@ -49,6 +49,12 @@ def test_the_list_of_sessions_has_a_line_each(pike: Pike, done: Search) -> None:
     assert [line for line in told.lines if "small-1" in line and "✓ finished" in line]
 
 
+def test_a_renamed_session_is_listed_by_the_name_that_finds_it(pike: Pike, done: Search) -> None:
+    done.folder.path.rename(done.folder.path.with_name("kept"))
+    assert [row["id"] for row in pike("sessions", "--json").json] == ["kept"]
+    assert pike("show", "kept", "--json").json["id"] == "kept"
+
+
 def test_a_unique_beginning_of_a_name_will_do(pike: Pike, done: Search) -> None:
     assert pike("show", "sm").out == pike("show", "small-1").out
 

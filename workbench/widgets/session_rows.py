@@ -157,11 +157,12 @@ class SessionTable(RowList[SessionRow]):
     def line(self, row: SessionRow, width: int) -> Line:
         """Return one session in `width` cells."""
         name, task = self._flexible(width)
-        glyph = UNICODE.session(row.word).strip() or "?"
+        state = inert_line(f"{UNICODE.session(row.word).strip() or '?'} {row.word}")
+        gap = " " if cell_len(state) > 11 else ""
         return (
             span("•" if row.marked else " ", "key"),
-            Span(fit(inert_line(f"{glyph} {row.word}"), 12), TONE_OF_STATE.get(row.word, "worse")),
-            Span(fit(inert_line(row.key), name - 1), "strong"),
+            Span(fit(state, 12), TONE_OF_STATE.get(row.word, "worse")),
+            Span(fit(inert_line(f"{gap}{row.key}"), name - 1), "strong"),
             span(" "),
             Span(fit(row.strategy, 8), "dim"),
             span(" "),
