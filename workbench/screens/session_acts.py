@@ -175,7 +175,10 @@ class SessionActs(PikeScreen):
     def action_copy_content(self) -> None:
         """Copy what the detail pane shows."""
         text = self.detail.view.document.text
-        self.pike.copy_text(text, plural(len(text), "character"))
+        if text:
+            self.pike.copy_text(text, plural(len(text), "character"))
+        else:
+            self.tell("nothing to copy yet")
 
     def action_write(self) -> None:
         """Write the candidate's source to a new file in the current folder."""
