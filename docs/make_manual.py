@@ -79,7 +79,7 @@ def keys() -> str:
     """Return every key of the screens."""
     lines = ["| key | act | where | does |", "| --- | --- | --- | --- |"]
     for act in ACTS:
-        shown = act.shown.replace("|", "\\|")
+        shown = (act.shown or "ctrl+p").replace("|", "\\|")  # the palette does what has no key
         lines.append(f"| `{shown}` | {act.label} (`{act.id}`) | {act.where} | {act.help} |")
     return "\n".join(lines)
 

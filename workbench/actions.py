@@ -133,11 +133,12 @@ ACTS: tuple[Act, ...] = (
     Act("text.previous-stop", "N", "N", "Previous", "the hunk, section or match before", _TEXT),
     Act("steer.send", "ctrl+j", "ctrl+j", "Send", "send what the form says", _FORM, _S, 1),
     Act("steer.in-editor", "ctrl+o", "ctrl+o", "$EDITOR", "the words, or the file to submit, in $EDITOR", _FORM, _S, 2),
-    Act("steer.next-field", "tab", "tab", "Next", "the next field; shift+tab: the field before", _FORM, _V, 3),
+    Act("steer.next-act", "ctrl+l", "ctrl+l", "Act", "the form of the next act; what is typed stays", _FORM, _V, 3),
+    Act("steer.next-field", "tab", "tab", "Next", "the next field; shift+tab: the field before", _FORM, _V),
     Act("steer.keep", "escape,ctrl+c", "esc", "Keep draft", "close; what is typed stays", _FORM, _V, 4),
     Act("steers.withdraw", "w,delete", "w", "Withdraw", "the steer under the cursor", _SENT, _S, 1),
     Act("steers.edit", "e", "e", "Edit", "other words for the steer under the cursor", _SENT, _S, 2),
-    Act("compare.again", "R", "R", "Measure again", "time them back to back, for no journal; again: stop", _COMPARE, _A, 1),
+    Act("compare.again", "R", "R", "Measure again", "time them back to back; again: stop", _COMPARE, _A, 1),
     Act("compare.write", "E", "E", "Write patch", "the patch to a file in the current folder", _COMPARE, _A, 2),
     Act("compare.copy-patch", "Y", "Y", "Copy patch", "copy the patch", _COMPARE, _A),
     Act("compare.next-pair", "right_square_bracket", "]", "Next pair", "the diff between two others", _COMPARE, _V),
@@ -152,7 +153,7 @@ ACTS: tuple[Act, ...] = (
 )  # fmt: skip
 
 
-PRIORITY = frozenset({"app.leave-now", "new.start", "steer.send", "steer.in-editor", "steer.keep"})
+PRIORITY = frozenset({"app.leave-now", "new.start", "steer.send", "steer.in-editor", "steer.next-act", "steer.keep"})
 """Acts whose key no field of a form may take for itself."""
 
 

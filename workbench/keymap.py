@@ -55,6 +55,10 @@ class Keymap:
         keys = self.changed.get(act.id)
         return act if keys is None else replace(act, key=keys, shown=shown(keys))
 
+    def key_of(self, act_id: str) -> str:
+        """Return the key of an act, as people write it."""
+        return self.act(actions.by_id(act_id)).shown
+
     def acts(self, where: Where) -> list[Act]:
         """Return the acts at hand there, in the registry's order."""
         return [self.act(act) for act in actions.acts(where)]

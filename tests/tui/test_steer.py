@@ -371,3 +371,14 @@ async def test_what_is_typed_faster_than_the_dialog_opens_is_not_lost(stage: Sta
             app.post_message(events.Key(character, character))
         await settled(pilot)
         assert dialog(pilot).query_one(GuideBox).text == "fast"
+
+
+async def test_one_key_goes_through_the_acts_and_keeps_what_is_typed(stage: Stage) -> None:
+    async with stage.app().run_test(size=NARROW) as pilot:
+        await settled(pilot)
+        await press(pilot, "j", "s", *"words", "ctrl+l")
+        assert "(•) pin" in shown(pilot)
+        await press(pilot, *["ctrl+l"] * 7)
+        assert "(•) guide" in shown(pilot)
+        await press(pilot, "ctrl+j")
+        assert [c.args["text"] for c in stage.asked()] == ["words"]

@@ -10,9 +10,12 @@ from textual.content import Content
 
 from sessions.attention import attention
 from sessions.journal import JournalError
+from sessions.lock import holder
 from workbench import messages as m
 from workbench.actions import Where, bindings
+from workbench.banner_words import foreign_words, gone_words, needs_words
 from workbench.feed import Feed, load
+from workbench.keymap import keymap_of
 from workbench.plain import Inert, inert_line
 from workbench.screens.detail_pane import DetailPane
 from workbench.screens.live_acts import LiveActs
@@ -59,6 +62,10 @@ class LiveScreen(LiveActs):
         self._chart_stale = True
         """Whether facts came since the curve was drawn: it is made of all attempts."""
         self._needs: tuple[int, Attention | None] = (-1, None)
+        self._gone = False
+        """Whether the session's folder was taken away."""
+        self._stumbled = ""
+        """What failed last in showing the session."""
 
     def compose(self) -> ComposeResult:
         """Lay out the panes; style sheets say which are seen at which width."""
@@ -134,9 +141,25 @@ class LiveScreen(LiveActs):
             if beat.live or slow or found:
                 with self.pike.batch_update():
                     self._paint(beat, slow=slow, engine=found)
+            if slow:
+                self._look_for_folder()
         except Exception as error:
-            logger.exception("cannot show %s", self.folder.journal)
-            self.post_message(m.Failed(f"cannot show {self.folder.journal}: {error}"))
+            if self._stumbles(f"cannot show {self.folder.journal}: {error}"):
+                logger.exception("cannot show %s", self.folder.journal)
+
+    def _stumbles(self, what: str) -> bool:
+        """Say what failed, once as long as it is the same; the next tick tries again."""
+        again, self._stumbled = what == self._stumbled, what
+        if not again:
+            self.post_message(m.Failed(what))
+        return not again
+
+    def _look_for_folder(self) -> None:
+        """Notice that the session was moved or deleted: an open journal reads on as if nothing were."""
+        gone = not self.folder.journal.exists()
+        if gone is not self._gone:
+            self._gone = gone
+            self.paint_top()
 
     def _paint_all(self) -> None:
         with self.pike.batch_update():
@@ -176,16 +199,20 @@ class LiveScreen(LiveActs):
 
     def _paint_banner(self) -> None:
         needs = self._attention()
-        banner = self.query_one("#banner", Banner)
-        if self.trouble:
-            banner.say(f"! {self.trouble}   esc settles this")
-        elif needs:
-            asks = "needs you" if needs.stopped else "asks"
-            banner.say(f"▲ {self.folder.name} {asks}: {needs.cause}")
-        else:
-            banner.say("")
+        self.query_one("#banner", Banner).say(self._banner_words(needs))
         if self.feed is not None:
             self.pike.announcer.of_one(self.folder.name, needs.cause if needs else "")
+
+    def _banner_words(self, needs: Attention | None) -> str:
+        """Return the most pressing of what is wrong or wanted; empty if nothing is."""
+        if self._gone:
+            return gone_words(str(self.folder.path), self.folder.name)
+        if self.trouble:
+            return f"! {self.trouble}   esc settles this"
+        if self.is_foreign:
+            found = holder(self.folder)
+            return foreign_words(found.host if found else "")
+        return needs_words(self.folder.name, needs, keymap_of(self).key_of) if needs else ""
 
     def _attention(self) -> Attention | None:
         """Return what the session needs; made of all attempts, so again only after new facts."""

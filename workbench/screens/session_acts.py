@@ -72,8 +72,21 @@ class SessionActs(PikeScreen):
 
     # --- asking the session
 
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the engine runs on another host, so that nothing may be asked from this one."""
+        return self.feed is not None and self.feed.engine is Presence.FOREIGN
+
+    def refuses(self) -> bool:
+        """Say why nothing can be asked of the session from here, if that is so."""
+        if self.is_foreign:
+            self.tell("read-only: the engine of this session runs on another host; ask it there")
+        return self.is_foreign
+
     def ask(self, act: str, args: dict[str, Any] | None = None, *, revive: bool = False) -> None:
         """Write a command, in a thread; the screen shows that it waits, and when it was taken."""
+        if self.refuses():
+            return
         seen = self.feed.state.seq if self.feed else 0
         self.in_thread(lambda: ask(self.folder, act, args or {}, seen, revive=revive))
 
@@ -95,7 +108,7 @@ class SessionActs(PikeScreen):
             more = f"pike steer {self.folder.name} budget --queries N"
             self.tell(f"finished: {self.standing.note}. To go on, raise its budget: {more}")
             return
-        alive = self.feed.engine in (Presence.ALIVE, Presence.FOREIGN)
+        alive = self.feed.engine is Presence.ALIVE or self.is_foreign
         if alive and not self.standing.resumes:
             self.ask("pause", {"now": False})
         elif alive:

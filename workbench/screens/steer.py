@@ -65,6 +65,8 @@ class SteerScreen(ModalScreen[Draft]):
         """The steer whose words are being changed."""
         self._opening = True
         """Whether keys may still come that were typed before there was a field to type in."""
+        self._goes_on = False
+        """Whether the next form takes the keys."""
         self._send_at_once = False
         """Whether `ctrl+j` was among them."""
 
@@ -157,6 +159,9 @@ class SteerScreen(ModalScreen[Draft]):
             self._edits = ""
             self._draft.act = message.value
             await self._lay_out()
+            if self._goes_on:
+                self._goes_on = False
+                self.form.take_keys()
         else:
             self.form.describe(message.field, message.value, self._about.state)
 
@@ -251,6 +256,11 @@ class SteerScreen(ModalScreen[Draft]):
         if not self._opening:
             self._keep()
         self.dismiss(self._draft)
+
+    async def action_next_act(self) -> None:
+        """Show the form of the next act, ready to type in."""
+        self.query_one("#act", Chooser).action_choose(1)
+        self._goes_on = True
 
     def action_next_field(self) -> None:
         """Go to the next field."""

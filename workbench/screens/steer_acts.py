@@ -65,6 +65,8 @@ class SteerActs(SessionActs):
         if self.feed is None:
             self.tell("the session is not read yet")
             return
+        if self.refuses():
+            return
         draft = self.pike.draft(self.folder)
         draft.act = act or self._act_at_first(draft)
         self._steering = SteerScreen(self.folder, self._about(draft), draft, self._is_alive)
@@ -168,6 +170,8 @@ class SteerActs(SessionActs):
 
     def send(self, act: str, args: dict[str, Any]) -> None:
         """Write a steer, in a thread; what the engine answers is told when it comes."""
+        if self.refuses():
+            return
         seen = self.feed.state.seq if self.feed else 0
         self.in_thread(lambda: steer(self.folder, act, args, seen))
 

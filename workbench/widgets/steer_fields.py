@@ -65,6 +65,8 @@ class SteerFields(Vertical):
         elif words:
             words[0].focus()
             words[0].insert(inert(typed))
+        else:
+            self.query(Chooser).first().focus()
 
     def go_to(self, name: str) -> None:
         """Put the cursor into a field."""
