@@ -41,6 +41,7 @@ def parser() -> argparse.ArgumentParser:
     evaluate.add_argument("task", help="SUITE/NAME or a KernelBench-format file")
     evaluate.add_argument("candidates", nargs="+", help="files with class ModelNew")
     evaluate.add_argument("--precision", choices=("fp32", "tf32", "half"), default="half")
+    evaluate.add_argument("--full", action="store_true", help="three fresh process pairs")
     evaluate.add_argument("--tolerance", choices=("budget", "paper"), default="budget")
     tasks = commands.add_parser("tasks", help="the tasks")
     tasks.add_argument("--add", metavar="FILE", help="keep a file as local/STEM-SHA8")

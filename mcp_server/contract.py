@@ -269,6 +269,12 @@ class Verdict(AgentView):
     pairs: int | None = None
     rounds: int | None = None
     rounds_dropped: int | None = None
+    sm_clock_mhz: float | None = None
+    clock_drift_ratio: float | None = None
+    temperature_c: float | None = None
+    power_w: float | None = None
+    throttled: bool | None = None
+    """Whether heat, hardware or a power brake held the GPU back while it was timed."""
     blind_to: list[str] = Field(default_factory=list[str])
     """Mutants that this task cannot tell from the policy's own error."""
     qualify_s: float | None = None

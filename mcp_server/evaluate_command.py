@@ -59,6 +59,7 @@ async def _evaluate(
                 precision=arguments.precision,
                 tolerance=arguments.tolerance,
                 beat=1.0,
+                mode="full" if arguments.full else "quick",
             )
             outcome = await executor.run(work, partial(_progress, name))
             if setting.sandbox == "strict" and outcome.verdict.code == "sandbox_failed":

@@ -29,7 +29,7 @@ EXIT = {"stands": 0, "does not stand": 1, "cannot be compared": 1}
 
 
 def write(home: Path, path: Path) -> int:
-    """Write the bundle of what stands on stdin: JSON with `task_id`, `task`, `candidate`, `verdict`.
+    """Write the bundle of what stands on stdin: JSON with `task_id`, `task`, `candidate`, `verdict`, `folder`.
 
     Raises:
         NotABundle: stdin lacks a part, or the file cannot be written.
@@ -40,7 +40,8 @@ def write(home: Path, path: Path) -> int:
     if not isinstance(verdict, dict):
         raise NotABundle("there is no verdict to bundle.")
     held = cast("Message", verdict)
-    kept = Evidence(home).get(cast("str | None", held.get("evidence_sha256")))
+    name = str(held.get("evidence_sha256") or "")
+    kept = Evidence(Path(str(told.get("folder")))).get(name) or Evidence(home).get(name)
     words = (str(told.get("task_id")), str(told.get("task")), str(told.get("candidate")))
     try:
         path.write_text(bundle.make(*words, held, kept), encoding="utf-8")

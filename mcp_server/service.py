@@ -22,7 +22,7 @@ from mcp_server.tasks import Task, Tasks
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from mcp_server.contract import Precision, Tolerance
+    from mcp_server.contract import Mode, Precision, Tolerance
     from mcp_server.executor import Outcome, WantedStage
     from mcp_server.jobs import Job
     from mcp_server.listings import TaskPage
@@ -54,6 +54,7 @@ class Wish:
     tolerance: Tolerance = "budget"
     beat: float | None = None
     attempt_id: str | None = None
+    mode: Mode = "quick"
 
 
 @dataclass(slots=True)
@@ -111,9 +112,9 @@ class Service:
         """Start a build and a comparison with the original."""
         return self._start(candidate, _CHECK)
 
-    def benchmark(self, candidate: Candidate) -> Job:
+    def benchmark(self, candidate: Candidate, mode: Mode = "quick") -> Job:
         """Start a build, a comparison and a measurement."""
-        return self._start(candidate, _TIME)
+        return self._start(candidate, _TIME, Wish(mode=mode))
 
     def profile(self, candidate: Candidate) -> Job:
         """Start a benchmark, and a look at where the time goes."""
@@ -144,6 +145,7 @@ class Service:
                 beat=chosen.beat,
                 stages=stages,
                 attempt_id=chosen.attempt_id,
+                mode=chosen.mode,
             )
             outcome = await self.executor.run(work, job.note)
             return self._result(candidate, outcome)

@@ -177,12 +177,16 @@ def _register_kernels(server: Server) -> None:
     async def benchmark_kernel(
         ctx: Ctx,
         candidate_id: Id,
-        mode: Annotated[Literal["quick"], Field(description="how long to measure")] = "quick",
+        mode: Annotated[
+            Literal["quick", "full"],
+            Field(description="quick; full: three fresh process pairs and every baseline, minutes"),
+        ] = "quick",
         wait_s: WaitS = WAIT_LIMIT_S,
     ) -> Annotated[CallToolResult, KernelResult]:
         """Check a candidate, then time it against the task's baselines. Next: improve it, compile again."""
         candidate = service(ctx).candidate(caller(ctx), candidate_id)
-        return await answer(service(ctx).benchmark(candidate), wait_s, ctx, cancel_with_call=True)
+        job = service(ctx).benchmark(candidate, mode)
+        return await answer(job, wait_s, ctx, cancel_with_call=True)
 
     @server.tool(
         title="Profile a kernel",

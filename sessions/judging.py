@@ -8,6 +8,7 @@ import logging
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from sessions import evidence
 from sessions import facts as f
 from sessions.agent_tools import calls_of
 from sessions.best import best
@@ -166,6 +167,7 @@ class Judging:
         calls: list[f.ToolCalled] | None = None,
         reused: str = "",
     ) -> None:
+        await asyncio.to_thread(evidence.keep, self._parts.folder, result)
         baseline = self._parts.state.baseline
         eager = baseline.eager_ms if baseline else None
         verdict = f.VerdictReached(

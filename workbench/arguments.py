@@ -300,6 +300,8 @@ def _git(p: argparse.ArgumentParser) -> None:
 def _evaluate(p: argparse.ArgumentParser) -> None:
     p.add_argument("task", metavar="TASK", help="a KernelBench-format file, or SUITE/NAME")
     p.add_argument("candidates", metavar="CANDIDATE", nargs="+", help="files with ModelNew")
+    p.add_argument("--full", action="store_true",
+                   help="three fresh process pairs, and the baselines that take minutes")  # fmt: skip
     _evaluator(p)
     _json(p)
 

@@ -33,6 +33,7 @@ def write(folder: SessionFolder, found: State, attempt: AttemptRecord, path: Pat
             "task": reader.text(found.opened.source_key),
             "candidate": reader.text(attempt.source_key),
             "verdict": attempt.verdict,
+            "folder": str(folder.artifacts),
         }
     done = subprocess.run(
         evaluator.command("bundle", str(path.absolute())),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mcp_server.judge import floor, gates, hardware, timing
 from mcp_server.judge.baselines import tf32_of
 from mcp_server.judge.budget import class_of
+from mcp_server.judge.clock import full_rules, rules_for
 from mcp_server.judge.faults import Fault, WorkerEnded, rejected
 from mcp_server.judge.held import Held, Keeper, Resident, call_deadline_s
 from mcp_server.judge.oracle import secret
@@ -22,7 +23,7 @@ from mcp_server.judge.worker_link import Worker, worker_threads
 
 if TYPE_CHECKING:
     from mcp_server.judge.budget import Budget
-    from mcp_server.judge.clock import Lane, Paired
+    from mcp_server.judge.clock import Lane, Paired, Pooled
     from mcp_server.judge.request import Request
     from mcp_server.judge.server import GivenWorker, Printed, Server
     from mcp_server.judge.state import TaskState
@@ -77,6 +78,8 @@ class Attempt:
         self.bounds = bounds_of(state, budget)
         self.given: GivenWorker | None = None
         self.precision_class = "fp32"
+        self.thorough = False
+        """Whether it is one of full mode's pairs."""
 
     # --- stages
 
@@ -171,14 +174,21 @@ class Attempt:
         # What a message costs is asked of the original's worker, where no candidate can have a say in it.
         self.station.round_trip = eager.station.measure_round_trip()
         lane = timing.candidate_lane(self.station, SLOT, eager, deadline_s)
-        timed = timing.time_candidate(
-            eager, lane, self.found, self.bounds, self.request.deadline_s("timing")
-        )
-        self.lane = lane
+        chosen = full_rules if self.thorough else rules_for
+        rules = chosen(self.request.place, self.found.scope, self.request.deadline_s("timing"))
+        timed = timing.time_candidate(eager, lane, self.found, self.bounds, rules)
+        self.lane, self.eager, self.timed = lane, eager, timed
         self._refuse_disturbing(eager, timed, before)
         self._refuse_impossible(timed)
         self.findings.evidence.setdefault("timings", []).append(_raw(timed, eager, lane))
-        verdict = timing.fields(timed, eager, lane, self.found, self.precision_class)
+        self.tell(timed)
+        if timed.restless:
+            self.findings.flag("clock_moved")
+        return timed
+
+    def tell(self, timed: Paired | Pooled) -> None:
+        """Write what was timed into the verdict."""
+        verdict = timing.fields(timed, self.eager, self.lane, self.found, self.precision_class)
         least = floor.floor_of(self.held.cost, self.keeper.facts, self.precision_class)
         verdict |= floor.fields(least, verdict["runtime_ms"], launch_bound=verdict["launch_bound"])
         self.findings.verdict |= verdict
@@ -186,7 +196,6 @@ class Attempt:
             self.findings.flag("below_roofline")
         if verdict["speedup_ratio"] > timing.EXTRAORDINARY:
             self.findings.flag("extraordinary")
-        return timed
 
     def _refuse_disturbing(self, eager: Lane, timed: Paired, before: timing.Alone) -> None:
         margins = gates.margins_for(self.request.place)

@@ -10,10 +10,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from mcp_server.judge import telemetry
 from mcp_server.judge.oracle import secret
 from mcp_server.judge.station import quiet
 from mcp_server.judge.statistics import LOOKS, Estimate, estimate, median, round_log_ratio
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from mcp_server.judge.inputs import Staged
     from mcp_server.judge.station import Station
+    from mcp_server.judge.telemetry import Sample as GpuSample
     from mcp_server.judge.worker_link import Called, Fetched
 
 SPIN_HZ = 2.0e9
@@ -46,7 +48,25 @@ class Rules:
     least_calls: int = 1
     warm_agreement: float = 0.02
     warm_s: float = 3.0
+    looks: tuple[int, ...] = LOOKS
+    """Numbers of rounds after which the interval is looked at."""
     most_rounds: int = LOOKS[-1]
+
+
+FULL_LOOKS = (12, 16, 20, 24)
+FULL_SIDE_S = 3.3
+"""Of each pair; three pairs make the ten seconds of full mode."""
+
+
+def full_rules(device: str, scope: str, stage_s: float) -> Rules:
+    """Return the rules of one pair of processes in full mode."""
+    return replace(
+        rules_for(device, scope, stage_s),
+        half_width=0.005,
+        side_s=FULL_SIDE_S,
+        looks=FULL_LOOKS,
+        most_rounds=FULL_LOOKS[-1],
+    )
 
 
 def rules_for(device: str, scope: str, stage_s: float = 15.0) -> Rules:
@@ -207,6 +227,12 @@ class Paired:
     )
     """A1, B1, B2, A2 of each round."""
     calls_per_block: int = 1
+    samples: list[GpuSample | None] = field(default_factory=list["GpuSample | None"])
+    """The GPU's telemetry at the end of each round."""
+    dropped: int = 0
+    """Rounds left out because the GPU was not as usual."""
+    restless: bool = False
+    """Whether it was so in so many rounds that none was left out."""
 
     @property
     def log_ratios(self) -> list[float]:
@@ -229,13 +255,48 @@ class Paired:
         return [x for _, b1, b2, _ in self.rounds for x in (b1, b2)]
 
 
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """Several pairs of fresh processes as one measurement: what they differ by is its error."""
+
+    pairs: list[Paired]
+    spread: float = 0.0
+    """What a pair is off by itself, as qualification saw it; an error less than that is chance."""
+
+    @property
+    def estimate(self) -> Estimate:
+        """log(A / B) with its error over the pairs."""
+        means = estimate([pair.estimate.mean for pair in self.pairs])
+        return replace(means, error=max(means.error, self.spread / math.sqrt(len(self.pairs))))
+
+    @property
+    def rounds(self) -> list[tuple[float, float, float, float]]:
+        """All rounds."""
+        return [row for pair in self.pairs for row in pair.rounds]
+
+    @property
+    def samples(self) -> list[GpuSample | None]:
+        """All telemetry."""
+        return [one for pair in self.pairs for one in pair.samples]
+
+    @property
+    def dropped(self) -> int:
+        """Rounds left out, of all pairs."""
+        return sum(pair.dropped for pair in self.pairs)
+
+    @property
+    def b_s(self) -> list[float]:
+        """Block medians of B."""
+        return [x for pair in self.pairs for x in pair.b_s]
+
+
 @quiet()
 def paired(a: Lane, b: Lane, rules: Rules, *, warm: bool = True) -> Paired:
     """Time two lanes in turns, until the interval is narrow or the time is spent."""
     began = monotonic()
     call_s = max(a.warm_up(rules), b.warm_up(rules)) if warm else max(a.call(), b.call())
     calls = block_calls(call_s, rules) if rules.scope == "latency" else _batch_calls(a, b)
-    looks = (3, *LOOKS) if call_s > SINGLE_S else LOOKS
+    looks = (3, *rules.looks) if call_s > SINGLE_S else rules.looks
     if rules.scope == "device":
         a.queue_s = b.queue_s = _queue_s(a, b)
     a.forget()
@@ -245,10 +306,22 @@ def paired(a: Lane, b: Lane, rules: Rules, *, warm: bool = True) -> Paired:
         a1, b1 = a.block(calls, rules.scope), b.block(calls, rules.scope)
         b2, a2 = b.block(calls, rules.scope), a.block(calls, rules.scope)
         found.rounds.append((a1, b1, b2, a2))
+        found.samples.append(telemetry.look(a.station.state.task.device))
         if len(found.rounds) in looks and found.estimate.half_width <= rules.half_width:
             break
         if len(found.rounds) >= looks[0] and _spent(found, rules, began):
             break
+    return _kept(found)
+
+
+def _kept(found: Paired) -> Paired:
+    """Leave out the rounds in which the GPU was not as usual, where most of them were."""
+    good = telemetry.steady(found.samples)
+    bad = good.count(False)
+    found.restless = bad > telemetry.MOST_DROPPED * len(good)
+    if bad and not found.restless:
+        found.rounds = [row for row, fine in zip(found.rounds, good, strict=True) if fine]
+        found.dropped = bad
     return found
 
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 from mcp_server.judge import profiling, timing
 from mcp_server.judge.attempt import SLOT, Attempt, Findings, fault_of_end
+from mcp_server.judge.clock import Pooled
 from mcp_server.judge.faults import Fault, WorkerEnded
 from mcp_server.judge.floor import floors_of
 from mcp_server.judge.oracle import secret
 from mcp_server.judge.qualification import Qualification, qualify
 from mcp_server.judge.state import TaskState
+from mcp_server.judge.statistics import SPREAD_QUANTILE
 
 if TYPE_CHECKING:
     from mcp_server.judge.budget import Budget
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
     from mcp_server.judge.request import Request
     from mcp_server.judge.server import GivenWorker, Server
 
+MOVED = 0.03
+"""How far the original may be from its kept time before its worker is replaced."""
+FULL_PAIRS = 3
+"""Pairs of fresh processes in full mode."""
 PROFILE_S = 120.0
 """How long a profile may take."""
 ALONE_LASTS_S = 60.0
@@ -127,9 +133,29 @@ class Evaluation:
             if not self._may_retry(fault):
                 raise
             attempt = self._retried(found, fault)
-        if self._needs_confirm():
+        if self.request.mode == "full" and self.request.wants("timing"):
+            self._full(found, attempt)
+        elif self._needs_confirm():
             self._confirm(found, attempt)
         return attempt
+
+    def _full(self, found: Qualification, first: Attempt) -> None:
+        """Measure in several pairs of fresh processes: what they differ by is in the interval."""
+        verdict = self.findings.verdict
+        if "speedup_ratio" not in verdict:
+            return
+        quick, said = verdict["speedup_ratio"], verdict["outcome"]
+        made: list[Attempt] = []
+        for _ in range(FULL_PAIRS):
+            self.spare = self.keeper.spare(self.held)
+            try:
+                made.append(self._attempt(found, first.state, first.budget, confirm=True))
+            finally:
+                self._drop_spare()
+        made[-1].tell(Pooled([one.timed for one in made], found.pair_spread))
+        verdict["quick_speedup_ratio"] = quick
+        verdict["confirmed"] = verdict["outcome"] == said
+        verdict["mode"] = "full"
 
     def _may_retry(self, fault: Fault) -> bool:
         """Whether the weights, not the arithmetic, may be why it failed."""
@@ -178,6 +204,7 @@ class Evaluation:
             state=state,
             budget=budget,
         )
+        attempt.thorough = confirm and self.request.mode == "full"
         try:
             self._stages(attempt, found, confirm=confirm)
         except WorkerEnded:
@@ -252,7 +279,7 @@ class Evaluation:
         try:
             attempt.time(resident, resident.alone)
         finally:
-            if self.request.wants("profile"):
+            if self.request.wants("profile") and not confirm:
                 self._profile(attempt, resident, found)
         self.findings.verdict["confirm_s" if confirm else "timing_s"] = monotonic() - began
 
@@ -272,6 +299,27 @@ class Evaluation:
             with self.server.lease():
                 resident.alone = timing.alone(resident.lane, found.scope, self.request.place)
             resident.alone_at = monotonic()
+            if not confirm and self._moved(resident, found):
+                return self._anew(resident, found)
+        return resident
+
+    def _moved(self, resident: Resident, found: Qualification) -> bool:
+        """Return whether the original is no longer as fast as when its baselines were measured."""
+        if self.request.place == "cpu" or not found.baselines or resident.alone is None:
+            return False
+        kept_s, now_s = found.eager.time_ms / 1e3, resident.alone.median_s
+        limit = max(MOVED, 2 * found.noise_floor, SPREAD_QUANTILE * found.pair_spread)
+        return abs(now_s / kept_s - 1) > limit
+
+    def _anew(self, resident: Resident, found: Qualification) -> Resident:
+        """Return another worker of the original; if it is off as well, a reader should know."""
+        self.keeper.release(self.held)
+        resident = self.keeper.resident(self.held, self.request.precision)
+        with self.server.lease():
+            resident.alone = timing.alone(resident.lane, found.scope, self.request.place)
+        resident.alone_at = monotonic()
+        if self._moved(resident, found):
+            self.findings.flag("baseline_moved")
         return resident
 
     def _needs_confirm(self) -> bool:

@@ -75,10 +75,12 @@ def interval(found: Estimate, spread: float = 0.0) -> Interval:
     return Interval(math.exp(found.mean), math.exp(found.mean - half), math.exp(found.mean + half))
 
 
-def chained(candidate: Estimate, baseline: Estimate, spread: float = 0.0) -> Interval:
+def chained(
+    candidate: Estimate, baseline: Estimate, spread: float = 0.0, baseline_spread: float = 0.0
+) -> Interval:
     """Return the ratio over a baseline, both measured against eager: variances add, as those of their pairs do."""
-    pairs = SPREAD_QUANTILE * spread
-    half = min(math.hypot(candidate.half_width, baseline.half_width, pairs, pairs), 50.0)
+    pairs = SPREAD_QUANTILE * math.hypot(spread, baseline_spread)
+    half = min(math.hypot(candidate.half_width, baseline.half_width, pairs), 50.0)
     mean = candidate.mean - baseline.mean
     return Interval(math.exp(mean), math.exp(mean - half), math.exp(mean + half))
 

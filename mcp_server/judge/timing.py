@@ -8,9 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from mcp_server.judge import gates
+from mcp_server.judge import gates, telemetry
 from mcp_server.judge.baselines import strongest
-from mcp_server.judge.clock import ALL_FETCHED_BYTES, Lane, Paired, block_calls, paired, rules_for
+from mcp_server.judge.clock import (
+    ALL_FETCHED_BYTES,
+    Lane,
+    Paired,
+    Pooled,
+    Rules,
+    block_calls,
+    paired,
+    rules_for,
+)
 from mcp_server.judge.faults import Fault, rejected, unstable
 from mcp_server.judge.station import quiet
 from mcp_server.judge.statistics import (
@@ -68,7 +77,7 @@ def candidate_lane(station: Station, slot: str, eager: Lane, deadline_s: float) 
 
 
 def time_candidate(
-    eager: Lane, candidate: Lane, found: Qualification, bounds: list[Bound], stage_s: float
+    eager: Lane, candidate: Lane, found: Qualification, bounds: list[Bound], rules: Rules
 ) -> Paired:
     """Time both in turns and pass the gates.
 
@@ -79,7 +88,7 @@ def time_candidate(
     margins = gates.margins_for(device)
     if device != "cpu":
         torch.cuda.empty_cache()
-    timed = paired(eager, candidate, rules_for(device, found.scope, stage_s))
+    timed = paired(eager, candidate, rules)
     if device != "cpu":
         _both_scopes(eager, candidate, found.scope)
     candidate.check_share = 1.0
@@ -144,17 +153,18 @@ _DOUBTS = {
 
 
 def fields(
-    timed: Paired, eager: Lane, candidate: Lane, found: Qualification, precision_class: str
+    timed: Paired | Pooled, eager: Lane, candidate: Lane, found: Qualification, precision_class: str
 ) -> dict[str, Any]:
     """Return the verdict's fields of timing and speedup."""
-    spread = found.pair_spread
+    # Over several pairs the spread is in the estimate itself.
+    spread = 0.0 if isinstance(timed, Pooled) else found.pair_spread
     over_eager = interval(timed.estimate, spread)
     baseline = strongest(found, precision_class)
     if baseline.name == "eager":
         over_best = over_eager
     else:
         known = Estimate(baseline.log_ratio, baseline.error, baseline.rounds)
-        over_best = chained(timed.estimate, known, spread)
+        over_best = chained(timed.estimate, known, spread, found.pair_spread)
     floor = found.noise_floor
     return {
         **_times(timed, eager, candidate, found.scope),
@@ -173,7 +183,7 @@ def fields(
     }
 
 
-def _times(timed: Paired, eager: Lane, candidate: Lane, scope: str) -> dict[str, Any]:
+def _times(timed: Paired | Pooled, eager: Lane, candidate: Lane, scope: str) -> dict[str, Any]:
     latencies, on_device = candidate.latencies_s, candidate.device_s
     values = on_device if scope == "device" else latencies
     trip = candidate.station.round_trip
@@ -187,9 +197,10 @@ def _times(timed: Paired, eager: Lane, candidate: Lane, scope: str) -> dict[str,
         "round_trip_ms": trip.median_s * 1e3,
         "clock_gap_ms": median(gates.clock_gaps(candidate)) * 1e3 if latencies else None,
         "calls_timed": candidate.timed,
-        "pairs": 1,
+        "pairs": len(timed.pairs) if isinstance(timed, Pooled) else 1,
         "rounds": len(timed.rounds),
-        "rounds_dropped": 0,
+        "rounds_dropped": timed.dropped,
+        **telemetry.fields(timed.samples),
         "timer_confirmed": True,
         "batched": scope == "device",
         "launch_bound": _launch_bound(latencies, on_device),

@@ -50,7 +50,8 @@ def _flags(typed: argparse.Namespace) -> list[str]:
     settings = config.load({name: getattr(typed, name) for name in names})
     device = settings.text("device")
     told = {name: settings.text(name) for name in names if name != "device"}
-    return evaluator.flags(device="" if device == "auto" else device, **told)
+    found = evaluator.flags(device="" if device == "auto" else device, **told)
+    return [*found, "--full"] if typed.full else found
 
 
 def _verdicts(words: Sequence[str]) -> list[dict[str, Any]]:
