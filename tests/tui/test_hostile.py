@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,23 +15,34 @@ from textual.app import App, ComposeResult
 
 from sessions import facts as f
 from sessions.fold import fold
+from sessions.folder import SessionFolder
 from sessions.journal import key_of
 from tests.tui import journals
 from tests.tui.looking import press, settled, shown, told
+from workbench import comparing, comparing_sessions, story
+from workbench.machine import Row
 from workbench.plain import inert, inert_line
-from workbench.shown import Live
+from workbench.shown import Live, Standing
+from workbench.suggestions import Option
 from workbench.widgets.agent_strip import agent_lines, stream_lines
 from workbench.widgets.attempt_rows import RowMaker
 from workbench.widgets.attempt_table import AttemptTable
+from workbench.widgets.chooser import Chooser
 from workbench.widgets.code_view import code_document
-from workbench.widgets.detail import subtitle, title
+from workbench.widgets.compare_table import table_lines
+from workbench.widgets.detail import log_document, subtitle, title
 from workbench.widgets.diff_view import diff_document
 from workbench.widgets.document import LINE_LIMIT, text_lines
+from workbench.widgets.form_lines import check_lines, expected_lines
 from workbench.widgets.lineage_tree import LineageTree, lineage_rows
 from workbench.widgets.lines import Line, Span, span
 from workbench.widgets.painted import Lines
+from workbench.widgets.profile_view import profile_document
 from workbench.widgets.prompt_view import prompt_document
-from workbench.widgets.session_rows import SessionTable, session_row
+from workbench.widgets.session_rows import SessionTable, session_row, wants
+from workbench.widgets.status_line import status
+from workbench.widgets.steer_list import SteerList, steer_rows
+from workbench.widgets.suggested_field import Suggestions
 from workbench.widgets.text_view import TextView
 from workbench.widgets.verdict_view import verdict_document
 
@@ -70,10 +82,12 @@ class Bench(App[None]):
         yield SessionTable(id="sessions")
         yield TextView(id="text")
         yield Lines(id="lines")
+        yield SteerList(id="steers")
+        yield Suggestions(id="suggestions")
 
 
-def hostile_state(text: str) -> State:
-    """Return a session in which every foreign text is `text`."""
+def bodies_of(text: str) -> list[f.Body]:
+    """Return facts in which every foreign text is `text`."""
     verdict: dict[str, Any] = {"status": text, "code": text, "cause": text, "flags": [text]}
     verdict |= {
         "build_log": text,
@@ -90,10 +104,11 @@ def hostile_state(text: str) -> State:
     }
     guide = f.Steered("s1", 1, "guide", {"text": text, "scope": text}, text, applied=True)
     query = f.QuerySent("q1", "p1", 0, text, text, text, key_of("x"), 0, None, ["s1"])
-    bodies: list[f.Body] = [
+    return [
         journals.opened(text),
         journals.baseline(),
         guide,
+        f.Steered("s2", 2, "pin", {"candidate": text}, text, applied=False, why=text),
         f.Proposed([proposal], {}),
         query,
         f.QueryDone("q1", key_of("x"), text, 1, 0, 1, 0.1, 1.0),
@@ -102,7 +117,11 @@ def hostile_state(text: str) -> State:
         f.VerdictReached("c1", text, None, verdict),
         f.Committed("c1", text, text),
     ]
-    return fold(f.Fact(n, float(n), body) for n, body in enumerate(bodies, 1))
+
+
+def hostile_state(text: str) -> State:
+    """Return a session in which every foreign text is `text`."""
+    return fold(f.Fact(n, float(n), body) for n, body in enumerate(bodies_of(text), 1))
 
 
 def lines_of(text: str) -> Iterator[Line]:
@@ -153,6 +172,69 @@ async def test_nothing_foreign_is_obeyed_in_any_widget() -> None:
             for strip in painted:
                 assert obeyed(strip.text) == []
                 assert strip.cell_length in (30, 60, 90)
+
+        hold()
+
+
+def lines_of_forms(text: str, folder: SessionFolder) -> Iterator[Line]:
+    """Yield every line that the forms, the comparisons, the Profile and the Log tab would show."""
+    state = hostile_state(text)
+    attempts = comparing.sides(state, ["c1", "c0"])
+    sessions = comparing_sessions.columns([state, state])
+    heads = [(comparing.head(side), "") for side in attempts]
+    yield from table_lines(heads, comparing.ROWS, [dict(s.cells) for s in attempts], 90)
+    names = [(inert_line(column.name), "") for column in sessions]
+    rows = comparing_sessions.ROWS
+    yield from table_lines(names, rows, [dict(c.cells) for c in sessions], 90)
+    sentences = (comparing.told(attempts), comparing_sessions.told(sessions))
+    yield from ((Span(inert_line(told)),) for told in sentences)
+    checks = [Row(text, "ok", text, text), Row(text, "missing", text, text)]
+    yield from check_lines([*checks, Row(text, text, text, text)], 60)
+    yield from expected_lines(text, 60)
+    yield wants(session_row({"id": text, "state": "finished", "cause": text}))
+    yield wants(session_row({"id": text, "needs": text, "needs_code": text}))
+    yield status(state, Live(1.0, {"waits_for": text}), Standing(text, text), 9.0, 160)
+    told = [inert_line(story.line(f.Fact(1, 1.0, body))) for body in bodies_of(text)]
+    for document in (
+        profile_document(state, "c1", folder),
+        log_document(told, text, text, engine_first=True),
+    ):
+        yield from document.wrapped(50)[0]
+
+
+def keep_profile(folder: SessionFolder, text: str) -> None:
+    """Write a profile in which every name is `text`."""
+    kernel = {"name": text, "share_ratio": 0.5, "us": 7.0, "calls": 3}
+    side = {"kernels": [kernel], "own_share_ratio": 0.5, "idle_share_ratio": 0.1}
+    found = {"verdict": {"summary": [text]}, "profile": {"candidate": side}}
+    folder.artifacts.mkdir(parents=True, exist_ok=True)
+    path = folder.artifacts / "profile-c1.json"
+    path.write_text(json.dumps(found), encoding="utf-8")
+
+
+async def test_nothing_foreign_is_obeyed_in_forms_comparisons_profile_and_log(
+    tmp_path: Path,
+) -> None:
+    app, folder = Bench(), SessionFolder(tmp_path)
+    async with app.run_test(size=(100, 30)):
+        lines, steers = app.query_one(Lines), app.query_one(SteerList)
+        suggestions = app.query_one(Suggestions)
+
+        @settings(max_examples=100, deadline=None)
+        @given(NASTY)
+        def hold(text: str) -> None:
+            keep_profile(folder, text)
+            painted = [lines.paint(line, 60) for line in lines_of_forms(text, folder)]
+            rows = steer_rows(hostile_state(text))
+            assert len(rows) == 2
+            painted += [steers.paint(steers.line(row, 74), 74) for row in rows]
+            offered = Option(text, inert_line(text), ready=False)
+            painted += [suggestions.paint(suggestions.line(offered, 60), 60)]
+            chooser = Chooser(inert_line(text), [(text, inert_line(text))])
+            painted += [lines.paint(line, 60) for line in chooser.lines]
+            assert any("kernel" in strip.text and "calls" in strip.text for strip in painted)
+            for strip in painted:
+                assert obeyed(strip.text) == []
 
         hold()
 
