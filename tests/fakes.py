@@ -244,6 +244,8 @@ def _timing(speed: float) -> dict[str, Any]:
         "speedup_lo_ratio": speed * 0.99,
         "speedup_hi_ratio": speed * 1.01,
         "speedup_eager_ratio": speed,
+        "speedup_eager_lo_ratio": speed * 0.99,
+        "speedup_eager_hi_ratio": speed * 1.01,
         "confirmed": True,
         "outcome": "faster" if speed > 1.01 else "slower",
     }
