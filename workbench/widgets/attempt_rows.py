@@ -55,6 +55,7 @@ class AttemptRow:
     unsure: bool = False
     """Correct and not confirmed yet."""
     banned: bool = False
+    pinned: bool = False
     change: Inert = NO_TEXT
 
 
@@ -69,21 +70,28 @@ class RowMaker:
         champion = best(state)
         doing = {str(row.get("candidate")): row for row in live.rows("evaluations")}
         found = [
-            self._row(attempt, attempt is champion, doing.get(attempt.id), now)
+            self._row(
+                attempt, attempt is champion, attempt.id in state.pins, doing.get(attempt.id), now
+            )
             for attempt in state.attempts.values()
         ]
         found.reverse()
         return found
 
     def _row(
-        self, attempt: AttemptRecord, champion: bool, doing: dict[str, Any] | None, now: float
+        self,
+        attempt: AttemptRecord,
+        champion: bool,
+        pinned: bool,
+        doing: dict[str, Any] | None,
+        now: float,
     ) -> AttemptRow:
         if not attempt.kind:
-            return _row(attempt, champion, doing, now)
-        stage = (attempt.verdict_at, attempt.banned, champion)
+            return _row(attempt, champion, pinned, doing, now)
+        stage = (attempt.verdict_at, attempt.banned, champion, pinned)
         made = self._made.get(attempt.id)
         if made is None or made[0] != stage:
-            made = self._made[attempt.id] = (stage, _row(attempt, champion, None, now))
+            made = self._made[attempt.id] = (stage, _row(attempt, champion, pinned, None, now))
         return made[1]
 
 
@@ -98,7 +106,11 @@ def why(attempt: AttemptRecord) -> Inert:
 
 
 def _row(
-    attempt: AttemptRecord, champion: bool, doing: dict[str, Any] | None, now: float
+    attempt: AttemptRecord,
+    champion: bool,
+    pinned: bool,
+    doing: dict[str, Any] | None,
+    now: float,
 ) -> AttemptRow:
     return AttemptRow(
         key=attempt.id,
@@ -115,6 +127,7 @@ def _row(
         best=champion,
         unsure=attempt.correct and not attempt.suspect and not attempt.verdict.get("confirmed"),
         banned=attempt.banned,
+        pinned=pinned,
         change=inert_line(attempt.change, 200),
     )
 
@@ -184,6 +197,6 @@ def _field(row: AttemptRow, field: str) -> str | None:
 def _says(row: AttemptRow, word_: str) -> bool:
     if word_ in TONE_OF_VERDICT:
         return row.word == word_
-    if word_ in ("best", "banned"):
-        return row.best if word_ == "best" else row.banned
+    if word_ in ("best", "banned", "pinned"):
+        return bool(getattr(row, word_))
     return any(word_ in text.lower() for text in (row.key, row.word, row.why, row.change, row.by))

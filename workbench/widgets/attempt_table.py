@@ -100,6 +100,6 @@ def _speedup_tone(row: AttemptRow) -> str:
 
 
 def _reason(row: AttemptRow) -> Inert:
-    banned = "banned · " if row.banned else ""
+    banned = "banned · " if row.banned else "pinned · " if row.pinned else ""
     text = row.change if row.word == "correct" and row.change else row.why
     return inert_line(banned + text)
