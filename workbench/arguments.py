@@ -350,10 +350,18 @@ def _mcp(p: argparse.ArgumentParser) -> None:
 
 def _doctor(p: argparse.ArgumentParser) -> None:
     p.add_argument("--selftest", action="store_true", help="run the known cheats here, too")
+    p.add_argument("--only", metavar="CASES", help="of the self-test: K22,H3 …")
     p.add_argument("--facts", action="store_true",
                    help="measure, once, what the device can do at most")  # fmt: skip
-    p.add_argument("--device", metavar="DEVICE", help="for --facts: cuda:0 .. or cpu")
+    p.add_argument("--device", metavar="DEVICE", help="of both: cuda:0 .. or cpu")
     p.add_argument("--python", metavar="ENV", help="environment whose torch runs candidates")
+    _json(p)
+
+
+def _clean(p: argparse.ArgumentParser) -> None:
+    p.add_argument("sessions", metavar="S", nargs="*",
+                   help="sessions to remove whole, with their lineages; asked by name")  # fmt: skip
+    p.add_argument("--yes", action="store_true", help="free it without asking")
     _json(p)
 
 
@@ -378,5 +386,6 @@ COMMANDS: tuple[Command, ...] = (
     Command("mcp", "serve the evaluator over MCP, on stdio", _mcp),
     Command("doctor", "what this machine has, and what to do about the rest", _doctor),
     Command("config", "every setting, its value and where it came from", _json),
+    Command("clean", "show what on disk no session needs, and free it", _clean),
 )
 BY_NAME: dict[str, Command] = {command.name: command for command in COMMANDS}
