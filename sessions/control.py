@@ -104,22 +104,20 @@ async def _stop(engine: Engine, command: Command) -> None:
 
 
 async def _steer(engine: Engine, command: Command) -> None:
-    parts, applied = engine.parts, False
+    parts = engine.parts
     command = replace(command, args=parts.redactor.data(command.args))
     outside = await opening.outside(parts, command, engine.seats)
 
     def decide(state: State) -> Entry:
-        nonlocal applied
         found = answers.answer(state, command, parts.clock.now(), outside)
         fact = answers.steered(state, command, found)
-        applied = fact.applied
+        if fact.applied:  # under the recorder's lock: a search that is about to finish must see it
+            engine.steered()
         made = [proposing.by_person(found.opens)] if found.opens else []
         ended = [f.Closed(name, "cancelled") for name in found.cancels]
         return Entry((fact, *made, *ended), texts=found.texts, taken=(command.id,))
 
     await parts.recorder.decide(decide)
-    if applied:
-        engine.steered()
 
 
 async def _take(

@@ -10,6 +10,7 @@ from sessions import facts as f
 from sessions.ids import human_proposal_id, lineage_id
 from sessions.model import ORIGINAL
 from sessions.recorder import Entry
+from sessions.states import SessionState
 from sessions.steering import weights
 from strategies.protocol import Proposal, Role, View
 
@@ -39,7 +40,8 @@ async def propose(parts: Parts, strategy: Strategy) -> bool:
 
     def decide(state: State) -> Entry | None:
         moved_on = state.absorbed != closed or list(state.pins) != names
-        if moved_on or not parts.gate.is_open:
+        over = state.state is not SessionState.RUNNING
+        if moved_on or over or not parts.gate.is_open:
             return None
         for outcome in outcomes:
             strategy.absorb(outcome)

@@ -134,8 +134,13 @@ def can_edit(state: State, steer: SteerRecord) -> bool:
 
 def unsent(state: State, steer: SteerRecord) -> list[str]:
     """Return the proposals of a fork that asked no model yet: withdrawing it cancels them."""
-    records = [state.trajectories[name] for name in steer.args.get("proposals", ())]
-    return [r.proposal.id for r in records if r.open and not r.queries]
+    return [r.proposal.id for r in opened_by(state, steer) if r.open and not r.queries]
+
+
+def opened_by(state: State, steer: SteerRecord) -> list[TrajectoryRecord]:
+    """Return the trajectories of a fork or a submission; the fact that proposes them follows that of the steer."""
+    names = steer.args.get("proposals", ())
+    return [state.trajectories[name] for name in names if name in state.trajectories]
 
 
 def _holds(state: State, steer: SteerRecord) -> bool:
@@ -152,14 +157,14 @@ def _holds(state: State, steer: SteerRecord) -> bool:
         case "budget" | "model":
             return steer.id in state.set_by.values()
         case "fork" | "submit":
-            return any(state.trajectories[name].open for name in steer.args.get("proposals", ()))
+            records = opened_by(state, steer)
+            return not records or any(record.open for record in records)
         case _:
             return False
 
 
 def _submitted(state: State, steer: SteerRecord) -> bool:
-    names = steer.args.get("proposals", ()) if steer.act == "submit" else ()
-    return any(state.trajectories[name].attempts for name in names)
+    return steer.act == "submit" and any(r.attempts for r in opened_by(state, steer))
 
 
 def _choosing(state: State, record: TrajectoryRecord) -> set[str]:

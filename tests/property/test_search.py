@@ -6,6 +6,8 @@ import asyncio
 import os
 import subprocess
 import tempfile
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -17,13 +19,18 @@ from sessions import facts as f
 from sessions.commands import send
 from sessions.fold import apply
 from sessions.model import ORIGINAL, State
+from sessions.models.port import ModelRefused
 from sessions.states import SessionState, may_follow
-from tests.fakes import FatedEvaluator, FatedModel, refused, unanswered
+from sessions.steering import status
+from tests.fakes import SOURCE, FatedEvaluator, FatedModel, refused, unanswered
 from tests.sessions.searches import Search, search
 
 if TYPE_CHECKING:
-    from sessions.models.port import Request
+    from sessions.models.port import LanguageModel, Request
 
+ROLES = ("ideas", "improve", "fix", "all", "boss")
+MODELS = ("fated", "other", "dear", "nobody", "other,dear")
+STANDINGS = {"refused", "withdrawn", "waiting", "in force", "spent"}
 EXAMPLES = int(os.environ.get("PIKE_PROPERTY_EXAMPLES", "100"))
 RULE = settings(
     max_examples=EXAMPLES,
@@ -41,7 +48,7 @@ SHAPES = st.fixed_dictionaries(
         "price": st.sampled_from([0.0, 0.02, 0.05]),
         "cost_usd": st.sampled_from([None, 0.11, 0.4]),
         "failing": st.sampled_from([0.0, 0.1, 0.3]),
-        "steers": st.integers(0, 4),
+        "steers": st.integers(0, 12),
     }
 )
 
@@ -88,7 +95,7 @@ def unsteady(under: Path, shape: dict[str, Any]) -> Search:
 async def to_the_end(running: Search, shape: dict[str, Any]) -> None:
     """Run the search, resuming it whenever it pauses, with bans and budgets in between."""
     random = Random(shape["seed"] + 2)
-    engine = await running.engine()
+    engine = await running.engine(open_model=partial(opened_later, running))
     task = asyncio.create_task(engine.run())
     left = shape["steers"]
     async with asyncio.timeout(60):
@@ -99,26 +106,57 @@ async def to_the_end(running: Search, shape: dict[str, Any]) -> None:
                 await _send(running, "resume", {})
             elif left and state.attempts:
                 left -= 1
-                await _send(running, *_steer(random, state))
+                seen = random.choice([10**6, max(1, state.seq - 5)])
+                await _send(running, *_steer(random, state), seen)
     await task
+    while running.state.open:  # it finished in the moment in which something was handed in
+        await _send(running, "resume", {})
+        await running.run(open_model=partial(opened_later, running))
 
 
 def _steer(random: Random, state: State) -> tuple[str, dict[str, Any]]:
-    candidate = random.choice(list(state.attempts))
+    """Return any act, on anything there is, sensible or not."""
+    candidate = random.choice([ORIGINAL, *state.attempts])
+    steer = random.choice([*state.steers, "s1"])
+    lineage = random.choice([*state.lineages, "001"])
+    odds = random.random()
     limits = {"queries": state.spending.queries + random.randrange(6)}
+    fork = {"candidate": candidate, "count": random.randrange(4), "text": "x" * int(odds * 2)}
     return random.choice(
         [
-            ("ban", {"candidate": candidate, "subtree": random.random() < 0.5}),
+            ("ban", {"candidate": candidate, "subtree": odds < 0.5}),
             ("ban", {"candidate": candidate, "off": True}),
+            ("pin", {"candidate": candidate, "off": odds < 0.2}),
+            ("boost", {"target": f"candidate:{candidate}", "weight": odds * 4}),
+            ("boost", {"target": f"lineage:{lineage}", "weight": random.choice([1, 2, 50])}),
+            ("fork", {**fork, "model": random.choice(["", "", "dear", "nobody"])}),
+            ("submit", {"source": _handed_in(random), "parent": candidate, "fix": odds < 0.6}),
+            ("model", {"role": random.choice(ROLES), "model": random.choice(MODELS)}),
             ("budget", limits),
             ("guide", {"text": "less memory", "last": random.randrange(3)}),
-            ("pause", {"now": random.random() < 0.5}),
+            ("withdraw", {"steer": steer}),
+            ("edit", {"steer": steer, "text": "more memory"}),
+            ("pause", {"now": odds < 0.5}),
         ]
     )
 
 
-async def _send(running: Search, act: str, args: dict[str, Any]) -> None:
-    await asyncio.to_thread(send, running.folder.journal, act, args, author="t", seen_seq=10**6)
+def _handed_in(random: Random) -> str:
+    fate = random.choice(["ok", "wrong_result", "compile_error"])
+    code = SOURCE.replace("class Model(", "class ModelNew(")
+    return f"# fate: {fate} {1 + random.random():.3f}\n{code}"
+
+
+async def _send(running: Search, act: str, args: dict[str, Any], seen: int = 10**6) -> None:
+    await asyncio.to_thread(send, running.folder.journal, act, args, author="t", seen_seq=seen)
+
+
+def opened_later(running: Search, name: str) -> LanguageModel:
+    """Return a model that a steer names; `dear` costs what no estimate of the first one covers."""
+    if name == "nobody":
+        raise ModelRefused("no model is called 'nobody'", "unknown_model")
+    price = 0.07 if name == "dear" else running.model.price_usd
+    return replace(running.model, name=name, price_usd=price, estimate=price)
 
 
 def played(shape: dict[str, Any], under: str) -> Search:
@@ -141,6 +179,7 @@ def test_every_rule_of_a_search_holds_at_every_position_of_its_journal(
             banned = set(state.banned)
             apply(state, fact)
             budget_holds(state)
+            steers_stand(state, fact)
             bans_hold(state, fact, banned)
             assert may_follow(before, state.state) or before is state.state
         every_step_once(running)
@@ -171,6 +210,23 @@ def bans_hold(state: State, fact: f.Fact, banned: set[str]) -> None:
             pass
 
 
+def steers_stand(state: State, fact: f.Fact) -> None:
+    """Every steer stands somehow; a pinned candidate has the first seats; a query asks the model it should."""
+    for steer in state.steers.values():
+        assert status(state, steer) in STANDINGS
+        assert bool(steer.why) is not steer.applied
+    assert state.banned.isdisjoint(state.pins)
+    match fact.body:
+        case f.Proposed(proposals=[{"role": "improve", "parent": first}, *_], dump=dict()):
+            assert first in state.pins or not state.pins
+        case f.QuerySent(proposal=name, model=model):
+            named = {each for entry in state.models.values() for each in entry.split(",")}
+            forked = state.trajectories[name].proposal.meta.get("model")
+            assert model in named | {forked}
+        case _:
+            pass
+
+
 def every_step_once(running: Search) -> None:
     """Nothing is answered twice, and no step of a trajectory is skipped."""
     state = running.state
@@ -178,7 +234,8 @@ def every_step_once(running: Search) -> None:
     assert len(done) == len(set(done))
     for trajectory in state.trajectories.values():
         steps = sorted({state.queries[q].step for q in trajectory.queries})
-        assert steps == list(range(len(steps)))
+        handed_in = int(trajectory.proposal.role == "submit")
+        assert steps == list(range(handed_in, len(steps) + handed_in))
         assert trajectory.closed
 
 
