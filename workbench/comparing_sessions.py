@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -63,12 +62,12 @@ def same_task(found: Sequence[State]) -> None:
             raise WrongUsage(f"only sessions on one task can be compared: {told}{same}.")
 
 
-def columns(found: Sequence[State]) -> list[Column]:
-    """Return a column for each session."""
-    return [_column(state) for state in found]
+def columns(found: Sequence[State], now: float) -> list[Column]:
+    """Return a column for each session; `now`: seconds since the epoch."""
+    return [_column(state, now) for state in found]
 
 
-def _column(state: State) -> Column:
+def _column(state: State, now: float) -> Column:
     top = best(state)
     opened, baseline = state.opened, state.baseline
     labels = opened.labels if opened else {}
@@ -84,7 +83,7 @@ def _column(state: State) -> Column:
         "state": state.state.value,
         "queries": _of(state.spending.queries, state.limits.get("queries")),
         "cost": f"{fmt.money(state.spending.cost_usd)}{unknown}",
-        "running time": fmt.duration(running_s(state, time.time())),
+        "running time": fmt.duration(running_s(state, now)),
         "attempts": f"{len(state.attempts)}, {correct} correct",
         "failures": f"{len(kinds) - lost}{f', {lost} unavailable' if lost else ''}",
         "device": device,

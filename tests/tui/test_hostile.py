@@ -180,7 +180,7 @@ def lines_of_forms(text: str, folder: SessionFolder) -> Iterator[Line]:
     """Yield every line that the forms, the comparisons, the Profile and the Log tab would show."""
     state = hostile_state(text)
     attempts = comparing.sides(state, ["c1", "c0"])
-    sessions = comparing_sessions.columns([state, state])
+    sessions = comparing_sessions.columns([state, state], 9.0)
     heads = [(comparing.head(side), "") for side in attempts]
     yield from table_lines(heads, comparing.ROWS, [dict(s.cells) for s in attempts], 90)
     names = [(inert_line(column.name), "") for column in sessions]

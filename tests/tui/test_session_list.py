@@ -56,7 +56,9 @@ async def test_the_selected_session_says_what_it_needs(stage: Stage) -> None:
     async with stage.app(on_list=True).run_test(size=(80, 24)) as pilot:
         await settled(pilot)
         told = " ".join(shown(pilot).split())
-        assert "gpt-block asks: c13 is suspect and above the best. enter look at its verdict" in told
+        assert (
+            "gpt-block asks: c13 is suspect and above the best. enter look at its verdict" in told
+        )
         await press(pilot, "j")
         told = " ".join(shown(pilot).split())
         assert "attn-2 needs you: the key in OPENAI_API_KEY was refused. p goes on, once" in told

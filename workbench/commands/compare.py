@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -124,7 +125,7 @@ def source_key(found: State, name: str) -> str:
 def _sessions(folders: Sequence[SessionFolder], typed: argparse.Namespace, printer: Printer) -> int:
     states = [lookup.state(folder) for folder in dict.fromkeys(folders)]
     comparing_sessions.same_task(states)
-    found = comparing_sessions.columns(states)
+    found = comparing_sessions.columns(states, time.time())
     if typed.json:
         told = comparing_sessions.told(found)
         printer.pretty({"sessions": [asdict(column) for column in found], "told": told})

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.containers import Container, Vertical
-from textual.content import Content
 
 from sessions.journal import JournalError, Reader
 from sessions.model import ORIGINAL
@@ -67,10 +66,8 @@ class CompareScreen(PikeScreen):
         """Lay out the table over the diff."""
         with Container(id="body"):
             yield Banner(id="banner")
-            table = Lines(id="table")
-            table.border_title = Content(inert_line(f"Compare · {self.folder.name}"))
             with Vertical(id="pair"):
-                yield table
+                yield Lines(id="table")
                 yield Separator("Diff", id="diff-line")
                 yield TextView(id="text")
         yield KeysLine(Where.COMPARE, id="keys")
@@ -78,7 +75,9 @@ class CompareScreen(PikeScreen):
 
     def on_mount(self) -> None:
         """Read the journal, off the event loop."""
-        self.query_one("#table", Lines).set_lines([(span(" reading …", "dim"),)])
+        table = self.query_one("#table", Lines)
+        write_border(table, upper=inert_line(f"Compare · {self.folder.name}"))
+        table.set_lines([(span(" reading …", "dim"),)])
         self.run_worker(self._load, thread=True, group="load", exit_on_error=False)
 
     def _load(self) -> None:
@@ -103,6 +102,11 @@ class CompareScreen(PikeScreen):
         """End what was begun: nobody would see it."""
         if self._work is not None:
             self._work.stop()
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the journal was read."""
+        return bool(self._sides)
 
     # --- the table
 

@@ -78,7 +78,7 @@ class CompareSessionsScreen(PikeScreen):
         from workbench.widgets.overlay_chart import OverlayChart
 
         self._states = states
-        self._columns = comparing.columns(states)
+        self._columns = comparing.columns(states, self.pike.now())
         self._paint()
         await self.query_one("#pair").mount(OverlayChart(id="chart"))
         self._paint_chart()

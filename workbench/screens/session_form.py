@@ -89,14 +89,10 @@ class SessionForm(PikeScreen):
                     yield _field("seed", "Seed", "drawn, and recorded")
                     yield _chooser("tolerance", "Tolerance")
                     yield _chooser("sandbox", "Sandbox")
-                    yield _field(
-                        "from", "From", "a candidate to begin with: a file, or SESSION:c12"
-                    )
-                    yield _field(
-                        "instructions", "Told", "a file, told to the agents in every prompt"
-                    )
-                    yield _field("notify", "Notify", "a command for when it finishes or needs you")
-                    yield _field("python", "Python", "environment whose torch runs candidates")
+                    yield _field("from", "From", "a file, or SESSION:c12")
+                    yield _field("instructions", "Instruct", "a file for every prompt")
+                    yield _field("notify", "Notify", "a command: done, or needs you")
+                    yield _field("python", "Python", "another environment's torch")
                 yield Lines(id="expected")
                 yield Lines(id="checks")
                 yield StartButton()
@@ -248,4 +244,4 @@ def _field(name: str, label: str, hint: str = "", between: str = "") -> Suggeste
 
 
 def _chooser(name: str, label: str) -> Chooser:
-    return Chooser(Inert(f"{label} "), [(word, Inert(word)) for word in CHOICES[name]], id=name)
+    return Chooser(Inert(label), [(word, Inert(word)) for word in CHOICES[name]], id=name)

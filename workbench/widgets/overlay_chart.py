@@ -73,7 +73,7 @@ class OverlayChart(PlotextPlot):
         values = [y for curve in shown for _, y in curve.best]
         low, high = min(1.0, *values), max(1.0, *values)
         pad = max(0.02, (high - low) * 0.06)
-        end = max(1.0, *(x for curve in shown for x, _ in curve.best))
+        end = max(x for curve in shown for x, _ in curve.best) or 1.0
         plt.ylim(low - pad, high + pad * 2)
         plt.xlim(0, end)
         plt.xticks(*steps(end))

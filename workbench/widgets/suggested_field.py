@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from textual import events
     from textual.app import ComposeResult
 
-LABEL = 11
+LABEL = 10
 SHOWN = 6
 """Suggestions that are seen at once."""
 
