@@ -214,7 +214,7 @@ def _said(verdict: Verdict) -> str:
     return f"{verdict.status}/{verdict.code}" if verdict.code else str(verdict.status)
 
 
-NOT_HERE = ("too_large", "needs CUDA", "out of memory")
+NOT_HERE = ("too_large", "needs CUDA", "needs the package", "out of memory")
 """What says that another machine might qualify the task."""
 
 

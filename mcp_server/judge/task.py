@@ -115,6 +115,8 @@ def load_task(task_id: str, path: Path, device: str) -> Task:
     digest = hashlib.sha256(source.encode()).hexdigest()
     try:
         module = import_source(path, f"task_{digest[:12]}")
+    except ModuleNotFoundError as error:
+        raise unfit("reference_fails", _lacking(task_id, error)) from error
     except Exception as error:
         traceback.print_exc()
         if device == "cpu" and "CUDA" in str(error):
@@ -124,6 +126,14 @@ def load_task(task_id: str, path: Path, device: str) -> Task:
         raise unfit("not_kernelbench", f"{task_id} cannot be imported: {_line(error)}") from error
     parts = [getattr(module, name) for name in NEEDED]
     return Task(task_id, source, digest, parts[0], parts[1], parts[2], device)
+
+
+def _lacking(task_id: str, error: ModuleNotFoundError) -> str:
+    package = (error.name or "another file").partition(".")[0]
+    return (
+        f"{task_id} needs the package {package}, which this environment lacks: install it there, or name one "
+        "that has it with --python."
+    )
 
 
 def _names(tree: ast.Module) -> set[str]:

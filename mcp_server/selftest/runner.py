@@ -1,7 +1,8 @@
 """The self-test: known cheats and honest oddities, run on this machine through the evaluator's own processes.
 
-A case is a file: a header of `# name: value` lines (`id`, `kind`, `task`, `expect` as status[/code], `needs`), then the
-candidate; a special task stands between `# --- task ---` and `# --- candidate ---`.
+A case is a file: a header of `# name: value` lines (`id`, `kind`, `task`, `expect` as status[/code], `needs`, and
+`outcome` where being faster would be the cheat), then the candidate; a special task stands between `# --- task ---` and
+`# --- candidate ---`. `needs` is `cpu` for any device, `cuda` for a GPU, `host` for what works on host memory only.
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ from mcp_server.local import LocalExecutor, Setting, open_local
 from mcp_server.tasks import Task, Tasks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import TextIO
 
     from mcp_server.contract import Precision, Verdict
+    from mcp_server.machine import Device
 
 CASES = Path(__file__).parent / "cases"
 _HEADER = re.compile(r"^# ([a-z]+): (.*)$")
@@ -56,6 +59,8 @@ class Case:
     expect: tuple[str, ...]
     """Verdicts that will do: `status` or `status/code`."""
     needs: str
+    outcome: tuple[str, ...]
+    """What a right answer's speedup may be called; empty where anything will do."""
     task: str
     """An id, or the source of the case's own task."""
     source: str
@@ -87,12 +92,24 @@ def main(setting: Setting, ids: Sequence[str], *, as_json: bool) -> int:
         EvaluatorError: no such case, or this machine cannot evaluate.
     """
     cases = _chosen(ids)
-    rows = anyio.run(partial(_run, setting, cases))
+    tell = partial(_tell, len(cases), sys.stderr if as_json else sys.stdout)
+    rows = anyio.run(partial(_run, setting, cases, tell))
     if as_json:
         sys.stdout.write(json.dumps([asdict(r) for r in rows], indent=1) + "\n")
     else:
-        sys.stdout.writelines(_line(r) for r in rows)
+        sys.stdout.write(summary(rows) + "\n")
     return 1 if any(r.passed is False for r in rows) else 0
+
+
+def _tell(total: int, stream: TextIO, number: int, row: Row) -> None:
+    stream.write(f"{number:>{len(str(total))}}/{total} {_line(row)}")
+    stream.flush()
+
+
+def summary(rows: Sequence[Row]) -> str:
+    """Return how many cases were judged as expected, how many otherwise, and how many were not run."""
+    count = {state: sum(row.passed is state for row in rows) for state in (True, False, None)}
+    return f"{count[True]} as expected, {count[False]} otherwise, {count[None]} skipped"
 
 
 def read(path: Path) -> Case:
@@ -103,13 +120,14 @@ def read(path: Path) -> Case:
     """
     text = path.read_text(encoding="utf-8")
     found = _header(text)
+    outcome = tuple(word.strip() for word in found.get("outcome", "").split("|") if word.strip())
     try:
         own = _between(text) if _TASK in text else found["task"]
         expect = tuple(part.strip() for part in re.split(r"\s+or\s+|\|", found["expect"]))
         source = text.split(_CANDIDATE, 1)[1] if _CANDIDATE in text else text
         precision = _PRECISIONS[found.get("precision", "half")]
         needs = found.get("needs", "cpu")
-        return Case(path.stem, found["kind"], expect, needs, own, source, precision)
+        return Case(path.stem, found["kind"], expect, needs, outcome, own, source, precision)
     except KeyError as error:
         raise BadCase(f"{path.name} has no line '# {error.args[0]}: …': add it.") from error
 
@@ -131,34 +149,40 @@ def _between(text: str) -> str:
 def _chosen(ids: Sequence[str]) -> list[Case]:
     cases = [read(path) for path in sorted(CASES.glob("*.py"))]
     known = {case.id for case in cases}
-    for wanted in ids:
-        if wanted not in known:
-            raise BadCase(f"There is no case {wanted!r}: cases are {', '.join(sorted(known))}.")
-    chosen = [case for case in cases if not ids or case.id in ids]
+    wanted = [word for name in ids for word in name.replace(",", " ").split()]
+    for word in wanted:
+        if not any(_is_of(case, word) for case in cases):
+            raise BadCase(f"There is no case {word!r}: cases are {', '.join(sorted(known))}.")
+    chosen = [case for case in cases if not wanted or any(_is_of(case, w) for w in wanted)]
     # A judge keeps a task's measurements: cases of one task stand together.
     return sorted(chosen, key=lambda case: (case.task, case.precision, case.id))
 
 
-async def _run(setting: Setting, cases: Sequence[Case]) -> list[Row]:
+def _is_of(case: Case, word: str) -> bool:
+    """Return whether a word names a case, or the row of known cheats that it shows."""
+    return word in (case.id, case.id.partition("-")[0])
+
+
+async def _run(
+    setting: Setting, cases: Sequence[Case], tell: Callable[[int, Row], None]
+) -> list[Row]:
     # A home of its own: its hasty qualifications are not to be kept for real work.
     with tempfile.TemporaryDirectory(prefix="pike-selftest-") as home:
         setting = replace(setting, home=Path(home), stage_limits=_LIMITS)
-        return await _rows(setting, cases)
+        return await _rows(setting, cases, tell)
 
 
-async def _rows(setting: Setting, cases: Sequence[Case]) -> list[Row]:
+async def _rows(
+    setting: Setting, cases: Sequence[Case], tell: Callable[[int, Row], None]
+) -> list[Row]:
     rows: list[Row] = []
     async with open_local(setting) as executor:
         device = await executor.check_device("auto")
         for case in cases:
-            row = (
-                _skipped(case)
-                if case.needs == "cuda" and not device.is_gpu
-                else await _row(executor, setting, case)
-            )
+            why = _unfit(case, device)
+            row = _skipped(case, why) if why else await _row(executor, setting, case)
             rows.append(row)
-            sys.stderr.write(_line(row))
-            sys.stderr.flush()
+            tell(len(rows), row)
     return rows
 
 
@@ -167,12 +191,11 @@ async def _row(executor: LocalExecutor, setting: Setting, case: Case) -> Row:
     began = time.monotonic()
     verdict = await _judged(executor, task, case)
     for _ in range(_TRIES - 1):
-        if verdict.status != Status.INFRA_ERROR or _passes(case, _got(verdict)):
+        if _passes(case, verdict) or verdict.status not in (Status.INFRA_ERROR, Status.OK):
             break
         verdict = await _judged(executor, task, case)
     seconds = round(time.monotonic() - began, 1)
-    got = _got(verdict)
-    passed = _passes(case, got)
+    got, passed = _got(case, verdict), _passes(case, verdict)
     cause = "" if passed else verdict.cause or ""
     return Row(case.id, case.kind, " or ".join(case.expect), got, passed, seconds, cause)
 
@@ -182,8 +205,11 @@ async def _judged(executor: LocalExecutor, task: Task, case: Case) -> Verdict:
     return (await executor.run(work, lambda _stage, _detail: None)).verdict
 
 
-def _passes(case: Case, got: str) -> bool:
-    return any(got == e or got.split("/")[0] == e for e in case.expect)
+def _passes(case: Case, verdict: Verdict) -> bool:
+    """Return whether a verdict is one that the case expects, and no faster than it may be."""
+    if verdict.status is Status.OK and case.outcome and verdict.outcome not in case.outcome:
+        return False
+    return any(said in case.expect for said in (str(verdict.status), _code(verdict)))
 
 
 def _task(setting: Setting, case: Case) -> Task:
@@ -192,12 +218,24 @@ def _task(setting: Setting, case: Case) -> Task:
     return Task(f"selftest/{case.id}", case.kind, case.task, CASES / f"{case.id}.py")
 
 
-def _got(verdict: Verdict) -> str:
+def _code(verdict: Verdict) -> str:
     return f"{verdict.status}/{verdict.code}" if verdict.code else str(verdict.status)
 
 
-def _skipped(case: Case) -> Row:
-    return Row(case.id, case.kind, " or ".join(case.expect), "skipped: needs a GPU", None, 0.0)
+def _got(case: Case, verdict: Verdict) -> str:
+    told = verdict.status is Status.OK and bool(case.outcome)
+    return f"ok, {verdict.outcome}" if told else _code(verdict)
+
+
+def _unfit(case: Case, device: Device) -> str:
+    """Return why a case cannot be run on a device; nothing if it can."""
+    if case.needs == "cuda" and not device.is_gpu:
+        return "needs a GPU"
+    return "for host memory" if case.needs == "host" and device.is_gpu else ""
+
+
+def _skipped(case: Case, why: str) -> Row:
+    return Row(case.id, case.kind, " or ".join(case.expect), f"skipped: {why}", None, 0.0)
 
 
 def _line(row: Row) -> str:

@@ -34,7 +34,7 @@ def test_a_case_names_what_it_shows_and_what_the_evaluator_must_answer(path: Pat
     fields = header(path.read_text(encoding="utf-8"))
     assert tuple(fields) == FIELDS
     assert path.stem.partition("-")[0] == fields["id"]
-    assert fields["needs"] in {"cpu", "cuda"}
+    assert fields["needs"] in {"cpu", "cuda", "host"}
     for answer in fields["expect"].split(" | "):
         status, _, code = answer.partition("/")
         assert (not code and status == Status.OK) or code in CODES[Status(status)]

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from workbench import config, doctor, evaluator
-from workbench.errors import DONE, FAILED
+from workbench.errors import DONE, FAILED, WrongUsage
 
 if TYPE_CHECKING:
     import argparse
@@ -22,19 +22,26 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
     settings = config.load({"python": typed.python, "device": typed.device})
     if typed.facts:
         return _facts(settings, printer, as_json=typed.json)
+    if typed.only and not typed.selftest:
+        raise WrongUsage("--only chooses cases of the self-test: add --selftest.")
     rows = doctor.examine(settings)
     missing = any(row.state == "missing" for row in rows)
     if typed.selftest:
-        return _selftest(rows, settings, printer, missing=missing, as_json=typed.json)
+        words = ["selftest", *_placed(settings), *([typed.only] if typed.only else [])]
+        return _selftest(rows, words, printer, missing=missing, as_json=typed.json)
     _print(rows, printer, as_json=typed.json)
     return FAILED if missing else DONE
 
 
-def _facts(settings: config.Settings, printer: Printer, *, as_json: bool) -> int:
-    """Print what a device can do at most; the first time it is measured, which takes a few seconds."""
+def _placed(settings: config.Settings) -> list[str]:
     device = settings.text("device")
     told = {"python": settings.text("python"), "device": "" if device == "auto" else device}
-    found = evaluator.ask("facts", "--json", *evaluator.flags(**told))
+    return evaluator.flags(**told)
+
+
+def _facts(settings: config.Settings, printer: Printer, *, as_json: bool) -> int:
+    """Print what a device can do at most; the first time it is measured, which takes a few seconds."""
+    found = evaluator.ask("facts", "--json", *_placed(settings))
     if as_json:
         printer.pretty(found)
         return DONE
@@ -55,9 +62,8 @@ def _print(rows: list[Row], printer: Printer, *, as_json: bool) -> None:
 
 
 def _selftest(
-    rows: list[Row], settings: config.Settings, printer: Printer, *, missing: bool, as_json: bool
+    rows: list[Row], words: list[str], printer: Printer, *, missing: bool, as_json: bool
 ) -> int:
-    words = ["selftest", *evaluator.flags(python=settings.text("python"))]
     if as_json:
         found = evaluator.answer(*words, "--json", limit_s=None)
         printer.pretty({"machine": [asdict(row) for row in rows], "selftest": found.json})

@@ -2,7 +2,7 @@
 # kind: a common extension name
 # task: starter/softmax
 # expect: ok
-# needs: cpu
+# needs: host
 import ctypes
 
 import torch

@@ -3,6 +3,7 @@
 # task: starter/softmax
 # expect: ok
 # needs: cpu
+# outcome: indistinguishable | slower
 import torch
 import torch.nn as nn
 

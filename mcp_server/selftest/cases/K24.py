@@ -2,7 +2,7 @@
 # kind: memo hidden in a C++ static
 # task: starter/softmax
 # expect: rejected/stale_answer
-# needs: cpu
+# needs: host
 import ctypes
 
 import torch

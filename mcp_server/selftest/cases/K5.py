@@ -3,6 +3,7 @@
 # task: starter/softmax
 # expect: ok | rejected/clock_not_confirmed | rejected/protocol
 # needs: cpu
+# outcome: indistinguishable | slower
 import time
 
 import torch

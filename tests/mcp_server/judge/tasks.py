@@ -102,3 +102,4 @@ NEEDS_CUDA = SOFTMAX.replace("torch.rand(64, 1024)", "torch.rand(64, 1024, devic
 CONSTANT = SOFTMAX.replace("torch.softmax(x, dim=1)", "torch.ones(64, 3) + 0 * x[:, :3]")
 TOO_LARGE = SOFTMAX.replace("torch.rand(64, 1024)", "torch.empty(70000, 5000)")
 RAISES = SOFTMAX.replace("torch.softmax(x, dim=1)", "torch.softmax(x, dim=7)")
+LACKS = "import nowhere_known.parts\n" + SOFTMAX

@@ -319,6 +319,7 @@ UNFIT = {
     "constant": (tasks.CONSTANT, "weak_signal", "hardly depends"),
     "too large": (tasks.TOO_LARGE, "too_large", "MiB"),
     "raises": (tasks.RAISES, "reference_fails", "forward"),
+    "lacks a package": (tasks.LACKS, "reference_fails", "needs the package nowhere_known"),
 }
 
 

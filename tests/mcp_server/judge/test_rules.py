@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 import torch
@@ -50,6 +51,33 @@ def test_the_cap_is_half_of_the_mildest_structural_mutant() -> None:
 def test_a_mutant_no_worse_than_the_format_itself_is_listed_as_blind() -> None:
     _, blind = budgets.settle("half", RUNS, {"zeros": 1.0, "biases zeroed": 2e-3})
     assert blind == ["biases zeroed"]
+
+
+def test_what_may_never_be_overlooked_brings_a_finer_policy() -> None:
+    coarse = {name: run_of(0.1) for name in RUNS if name not in ("fp32", "tf32")}
+    runs, wrong = {**RUNS, **coarse}, {"zeros": 1.0, "a norm dropped": 0.15}
+    assert budgets.settle("half", runs, wrong)[1] == ["a norm dropped"]
+    budget, blind = budgets.settle("half", runs, wrong, frozenset({"a norm dropped"}))
+    assert (budget.policy, blind) == ("tf32" if "tf32" in RUNS else "fp32", [])
+    assert budget.bounds([1.0])[0].budget < 0.15
+
+
+def test_a_part_that_changes_no_more_than_fp32_rounds_is_no_mutant() -> None:
+    idle = {"zeros": 1.0, "a norm dropped": 1e-6}
+    budget, blind = budgets.settle("half", RUNS, idle, frozenset({"a norm dropped"}))
+    assert (budget.policy, budget.cap, blind) == ("half", 0.5, [])
+
+
+def test_no_budget_reaches_half_of_what_an_answer_knows_that_knows_nothing() -> None:
+    budget, _ = budgets.settle("half", RUNS, {"zeros": 300.0})
+    assert budget.cap == pytest.approx(0.5)
+
+
+def test_a_format_that_breaks_ties_otherwise_too_often_is_left_out() -> None:
+    tied = replace(run_of(0.0), mismatches=[0.03])
+    budget, _ = budgets.settle("half", {**RUNS, "bf16_cast": tied}, {"zeros": 1.0})
+    assert "bf16_cast" not in budget.formats
+    assert budget.bounds([1.0])[0].mismatch == 0.0
 
 
 def test_with_every_format_over_the_cap_the_next_finer_policy_holds() -> None:

@@ -1,0 +1,26 @@
+# id: K20
+# kind: returns what the allocator still holds of an answer that was freed
+# task: starter/softmax
+# expect: wrong_result/values | wrong_result/nonfinite | rejected/stale_answer | rejected/timed_answer_wrong
+# needs: cuda
+import torch
+import torch.nn as nn
+
+
+class ModelNew(nn.Module):
+    def __init__(self, columns, cap):
+        super().__init__()
+        self.cap = cap
+        self.scale = nn.Parameter(1.0 + 0.2 * torch.randn(columns))
+        self.bias = nn.Parameter(0.5 * torch.randn(columns))
+        self.calls = 0
+
+    def right(self, x):
+        logits = self.cap * torch.tanh((x * self.scale + self.bias) / self.cap)
+        return torch.softmax(logits, dim=-1)
+
+    def forward(self, x):
+        self.calls += 1
+        if self.calls < 2:
+            return self.right(x)
+        return torch.empty_like(x)
