@@ -143,7 +143,7 @@ def verdict_cell(name: str, verdict: Mapping[str, Any]) -> str:
     """Write a verdict: `correct, confirmed`, `error, build_failed`."""
     code = inert_line(str(verdict.get("code") or ""), 30)
     sure = "confirmed" if verdict.get("confirmed") and name == "correct" else ""
-    outcome = "no faster" if verdict.get("outcome") == "indistinguishable" else ""
+    outcome = "no clear gain" if verdict.get("outcome") == "indistinguishable" else ""
     more = code or sure or outcome
     return f"{inert_line(name, 20)}{f', {more}' if more else ''}"
 
