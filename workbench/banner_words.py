@@ -38,7 +38,7 @@ def foreign_words(host: str) -> Inert:
     """Return that the engine runs elsewhere, so that nothing can be asked from here."""
     return inert_line(
         f"! The engine of this session runs on {host or 'another host'}: shown read-only here. "
-        f"Steer it there, or take it over with pike resume once that engine is gone.",
+        f"Steer it there.",
         400,
     )
 

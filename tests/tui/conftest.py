@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -86,6 +87,8 @@ def stage(
     monkeypatch.setenv("PIKE_HOME", str(tmp_path))
     monkeypatch.delenv("TMUX", raising=False)
     monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
     folder = SessionFolder(tmp_path / "sessions/gpt-block")
     lock = EngineLock.take(folder)
     yield Stage(tmp_path, folder, at)

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sessions import facts as f
+from sessions.fold import fold
 from tests.tui import journals
 from tests.tui.looking import live, press, settled, shown, told, until
 from workbench.widgets.attempt_order import ORDERS, Sorting
 from workbench.widgets.attempt_rows import AttemptRow
 from workbench.widgets.diff_view import diff_document, patch, wider
+from workbench.widgets.lineage_tree import LineageRows, LineageTree
 from workbench.widgets.lines import NO_TEXT, plain_text
 from workbench.widgets.profile_view import profile_document
 
@@ -253,3 +255,89 @@ async def test_the_log_of_a_dead_engine_begins_with_what_the_engine_said(stage: 
         await press(pilot, *["]"] * 5)
         text = shown(pilot)
         assert text.index("The engine's log") < text.index("What happened")
+
+
+# --- the top line and the lineages
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 160])
+def test_state_best_money_and_queries_are_never_cut_off(stage: Stage, width: int) -> None:
+    from workbench.feed import load
+    from workbench.shown import Live, Standing
+    from workbench.widgets.status_line import status
+
+    state = load(stage.folder)
+    standing = Standing("stopped", "no engine runs it: p starts one", silent=True)
+    line = status(state, Live(), standing, stage.at, width)
+    text = plain_text(line)
+    for word in ("■ stopped", "best 1.14×", "bf16", "$ 0.68/10", "q 29/300"):
+        assert word in text
+    assert len(text) <= width
+    assert ("no engine runs it" in text) == (width >= 100)
+
+
+def long_state(trajectories: int) -> Any:
+    """Return a session with one long lineage and many short ones."""
+    bodies: list[f.Body] = [journals.opened("long")]
+    for n in range(1, trajectories + 1):
+        lineage = "001" if n <= trajectories - 500 else f"{n:03}"
+        proposal: dict[str, Any] = {
+            "id": f"p{n}",
+            "role": "improve",
+            "parent": "c0",
+            "idea": None,
+            "meta": {},
+        }
+        bodies += [
+            f.Proposed([proposal], {}),
+            f.Started(f"p{n}", lineage),
+            f.AttemptMade(f"c{n}", "c0", f"p{n}", 0, lineage, "0" * 64, "", "COA", ""),
+        ]
+    return fold(f.Fact(n, float(n), body) for n, body in enumerate(bodies, 1))
+
+
+def test_at_most_about_a_thousand_rows_of_lineages_are_shown() -> None:
+    state = long_state(3_000)
+    rows = LineageRows().rows(state, {"001", "2990", "2991"})
+    assert len(rows) < 1_100
+    assert [r.number for r in rows if r.kind == "earlier"] == ["101"]
+
+
+def test_what_is_left_out_of_a_lineage_can_be_shown() -> None:
+    state, maker = long_state(899), LineageRows()
+    for lineage in list(state.lineages)[1:200]:
+        del state.lineages[lineage]
+    before = maker.rows(state, {"001"})
+    assert [r.number for r in before if r.kind == "earlier"] == ["299"]
+    maker.whole.add("001")
+    after = maker.rows(state, {"001"})
+    assert sum(1 for r in after if r.kind == "trajectory") == 399
+
+
+async def test_a_kept_lineage_shows_new_verdicts_and_bans(stage: Stage) -> None:
+    async with stage.app().run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        tree = live(pilot).query_one(LineageTree)
+        assert next(r for r in tree.rows if r.key == "c29").word == "running"
+        verdict = f.VerdictReached("c29", "correct", 0.1, journals.verdict_of(2.5, "bf16"))
+        await journals.append(stage.folder.journal, stage.at + 2, [verdict])
+        await until(pilot, lambda: next(r for r in tree.rows if r.key == "c29").best)
+        assert "2.50× ★" in shown(pilot)
+        assert not next(r for r in tree.rows if r.key == "c25").best
+        args = {"candidate": "c29", "candidates": ["c29"]}
+        ban = f.Steered("s4", 904, "ban", args, "ann", applied=True)
+        await journals.append(stage.folder.journal, stage.at + 3, [ban])
+        await until(pilot, lambda: next(r for r in tree.rows if r.key == "c25").best)
+
+
+async def test_a_folded_lineage_stays_folded_when_something_happens_in_it(stage: Stage) -> None:
+    async with stage.app().run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        tree = live(pilot).query_one(LineageTree)
+        await press(pilot, "1")
+        tree.select("lineage:003")
+        await press(pilot, "h")
+        verdict = f.VerdictReached("c29", "correct", 0.1, journals.verdict_of(2.5, "bf16"))
+        await journals.append(stage.folder.journal, stage.at + 2, [verdict])
+        await until(pilot, lambda: "003  2.50×" in shown(pilot))
+        assert not [r for r in tree.rows if r.key == "c29"]

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -43,18 +44,47 @@ def test_the_session_list_looks_as_kept(snap_compare: Compare, stage: Stage, siz
     assert snap_compare(stage.app(on_list=True), terminal_size=SIZES[size], run_before=keys())
 
 
-@pytest.mark.parametrize("tab", ["code", "prompt", "verdict"])
+@pytest.mark.parametrize("tab", ["code", "prompt", "verdict", "profile", "log"])
 def test_each_tab_at_80_columns_looks_as_kept(
     snap_compare: Compare, stage: Stage, tab: str
 ) -> None:
-    presses = ["]"] * (1 + ["code", "prompt", "verdict"].index(tab))
+    presses = ["]"] * (1 + ["code", "prompt", "verdict", "profile", "log"].index(tab))
     before = keys("j", "enter", *presses)
     assert snap_compare(stage.app(), terminal_size=SIZES["narrow"], run_before=before)
 
 
-def test_the_steering_dialog_looks_as_kept(snap_compare: Compare, stage: Stage) -> None:
+@pytest.mark.parametrize("size", SIZES)
+def test_the_steering_dialog_looks_as_kept(snap_compare: Compare, stage: Stage, size: str) -> None:
     before = keys("j", "s", *"two-stage pipelining")
-    assert snap_compare(stage.app(), terminal_size=SIZES["narrow"], run_before=before)
+    assert snap_compare(stage.app(), terminal_size=SIZES[size], run_before=before)
+
+
+@pytest.mark.parametrize("key", ["f", "B"])
+def test_a_steer_at_its_act_looks_as_kept(snap_compare: Compare, stage: Stage, key: str) -> None:
+    app = stage.app(unicode=key == "f")
+    assert snap_compare(app, terminal_size=SIZES["narrow"], run_before=keys("j", key))
+
+
+def test_the_chart_alone_looks_as_kept(snap_compare: Compare, stage: Stage) -> None:
+    assert snap_compare(stage.app(), terminal_size=SIZES["narrow"], run_before=keys("v", "u"))
+
+
+def test_marked_and_sorted_attempts_look_as_kept(snap_compare: Compare, stage: Stage) -> None:
+    before = keys("j", "space", "j", "space", "o")
+    assert snap_compare(stage.app(), terminal_size=SIZES["medium"], run_before=before)
+
+
+def test_a_session_of_another_host_looks_as_kept(snap_compare: Compare, stage: Stage) -> None:
+    found = json.loads(stage.folder.lock.read_text())
+    stage.folder.lock.write_text(json.dumps(found | {"host": "gpu-box-7"}))
+    assert snap_compare(stage.app(), terminal_size=SIZES["narrow"], run_before=keys())
+
+
+def test_a_dead_engine_looks_as_kept(snap_compare: Compare, stage: Stage) -> None:
+    stage.folder.lock.write_text("")
+    app = stage.app()
+    app.now = lambda: stage.at + 60
+    assert snap_compare(app, terminal_size=SIZES["narrow"], run_before=keys("j"))
 
 
 def test_the_leaving_dialog_looks_as_kept(snap_compare: Compare, stage: Stage) -> None:

@@ -31,9 +31,12 @@ from workbench.widgets.painted import Lines
 from workbench.widgets.status_line import StatusLine, status
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from textual.app import ComposeResult
 
     from sessions.attention import Attention
+    from sessions.facts import Fact
     from sessions.folder import SessionFolder
     from workbench.feed import Beat
     from workbench.widgets.speedup_chart import SpeedupChart
@@ -173,7 +176,7 @@ class LiveScreen(LiveActs):
             self.paint_rows()
         if beat.facts and self.feed:
             self.steers_answered(self.feed.state)
-            self._paint_lineages()
+            self._paint_lineages(beat.facts)
             self.query_one(DetailPane).refresh_document()
             self._chart_stale = True
         if slow and self._chart_stale:
@@ -215,11 +218,11 @@ class LiveScreen(LiveActs):
         return needs_words(self.folder.name, needs, keymap_of(self).key_of) if needs else ""
 
     def _attention(self) -> Attention | None:
-        """Return what the session needs; made of all attempts, so again only after new facts."""
+        """Return what the session needs; made of all attempts, so again only after new facts, once a second."""
         if self.feed is None:
             return None
         seq = self.feed.state.seq
-        if self._needs[0] != seq:
+        if self._needs[0] != seq and (self._needs[0] < 0 or self._ticks % SLOW_TICKS == 0):
             self._needs = (seq, attention(self.feed.state))
         return self._needs[1]
 
@@ -246,9 +249,9 @@ class LiveScreen(LiveActs):
         asked = f" · {self.query_text}" if self.query_text else ""
         return inert_line(f"{some} attempts{asked}{marked} · {self.sorting.words}{following}", 76)
 
-    def _paint_lineages(self) -> None:
+    def _paint_lineages(self, facts: Sequence[Fact] = ()) -> None:
         if self.feed:
-            self.query_one(LineageTree).show_state(self.feed.state)
+            self.query_one(LineageTree).show_state(self.feed.state, facts)
 
     def _paint_agents(self) -> None:
         if self.feed is None:

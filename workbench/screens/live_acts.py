@@ -13,7 +13,7 @@ from workbench.widgets.attempt_order import Sorting
 from workbench.widgets.attempt_table import AttemptTable
 from workbench.widgets.filter_line import FilterLine
 from workbench.widgets.frame import Separator
-from workbench.widgets.lineage_tree import LineageTree
+from workbench.widgets.lineage_tree import EARLIER, LineageTree
 from workbench.widgets.text_view import TextView
 
 if TYPE_CHECKING:
@@ -235,8 +235,11 @@ class LiveActs(SteerActs):
     def on_row_opened(self, message: m.RowOpened) -> None:
         """Open an attempt; unfold a lineage."""
         message.stop()
-        if isinstance(message.source, LineageTree) and message.key.startswith("lineage:"):
-            message.source.toggle()
+        if isinstance(message.source, LineageTree) and ":" in message.key:
+            if message.key.startswith(EARLIER):
+                message.source.show_earlier()
+            else:
+                message.source.toggle()
             return
         self.table.select(message.key)
         self.detail.show_attempt(message.key)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sessions import facts as f
 from sessions.best import best, best_of
 from sessions.model import ORIGINAL
 from workbench.format import NONE, milliseconds
@@ -20,10 +21,17 @@ from workbench.widgets.row_list import RowList
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from sessions.facts import Fact
     from sessions.model import AttemptRecord, LineageRecord, State
 
 OPEN_AT_FIRST = 6
 """Lineages unfolded when a session is opened: those that moved last."""
+TRAJECTORIES = 100
+"""Of one lineage, the newest that are shown at first."""
+LINEAGES = 400
+"""Those that moved last are shown: with the trajectories of the unfolded ones about a thousand rows."""
+EARLIER = "earlier:"
+"""Begins the key of a row that stands for what is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +41,7 @@ class LineageRow:
     key: str
     """`c0`, `lineage:003`, or the trajectory's last attempt."""
     kind: str
-    """`original`, `lineage` or `trajectory`."""
+    """`original`, `lineage`, `trajectory`, or `earlier` for what is left out."""
     number: str
     """Its speedup, which comes first."""
     label: str
@@ -43,22 +51,73 @@ class LineageRow:
     open: bool = False
 
 
+class LineageRows:
+    """Makes the tree as rows, again only for lineages in which something happened."""
+
+    def __init__(self) -> None:
+        self.whole: set[str] = set()
+        """Lineages shown with all their trajectories, however many."""
+        self._made: dict[str, tuple[object, list[LineageRow]]] = {}
+
+    def touch(self, facts: Iterable[Fact], state: State) -> None:
+        """Forget the rows of the lineages that these facts are about."""
+        for fact in facts:
+            body = fact.body
+            if isinstance(body, f.Steered):
+                self._made.clear()
+            elif isinstance(body, f.AttemptMade):
+                self._made.pop(body.lineage, None)
+            elif isinstance(body, f.VerdictReached | f.Remeasured):
+                attempt = state.attempts.get(body.candidate)
+                self._made.pop(attempt.lineage if attempt else "", None)
+
+    def rows(self, state: State, unfolded: Iterable[str]) -> list[LineageRow]:
+        """Return the tree, with the trajectories of the unfolded lineages; the newest where there are too many."""
+        opened, champion = set(unfolded), best(state)
+        lineages = sorted(
+            (one for one in state.lineages.values() if one.id), key=lambda one: one.id
+        )
+        kept = lineages
+        if len(lineages) > LINEAGES:
+            lively = newest_lineages(state, LINEAGES) | {champion.lineage if champion else ""}
+            kept = [one for one in lineages if one.id in lively]
+        rows = [_original(state), *_earlier("", len(lineages) - len(kept), "quiet lineages")]
+        for lineage in kept:
+            rows += self._of(state, lineage, champion, opened=lineage.id in opened)
+        return rows
+
+    def _of(
+        self, state: State, lineage: LineageRecord, champion: AttemptRecord | None, *, opened: bool
+    ) -> list[LineageRow]:
+        has_best = champion.id if champion and champion.lineage == lineage.id else ""
+        stage = (opened, has_best, lineage.id in self.whole, len(lineage.attempts))
+        made = self._made.get(lineage.id)
+        if made is None or made[0] != stage:
+            attempts = [state.attempts[a] for a in lineage.attempts if a in state.attempts]
+            rows = [_lineage(lineage, attempts, champion, opened)]
+            if opened:
+                limit = len(attempts) if lineage.id in self.whole else TRAJECTORIES
+                rows += _trajectories(lineage.id, attempts, champion, limit)
+            made = self._made[lineage.id] = (stage, rows)
+        return made[1]
+
+
 def lineage_rows(state: State, unfolded: Iterable[str]) -> list[LineageRow]:
     """Return the tree as rows, with the trajectories of the unfolded lineages."""
-    opened = set(unfolded)
-    champion = best(state)
+    return LineageRows().rows(state, unfolded)
+
+
+def _original(state: State) -> LineageRow:
     eager = state.baseline.eager_ms if state.baseline else None
-    rows = [
-        LineageRow(ORIGINAL, "original", f"{milliseconds(eager)} ms" if eager else "", "main c0")
-    ]
-    for lineage in sorted(state.lineages.values(), key=lambda one: one.id):
-        if not lineage.id:
-            continue
-        attempts = [state.attempts[a] for a in lineage.attempts if a in state.attempts]
-        rows.append(_lineage(lineage, attempts, champion, lineage.id in opened))
-        if lineage.id in opened:
-            rows += _trajectories(attempts, champion)
-    return rows
+    number = f"{milliseconds(eager)} ms" if eager else ""
+    return LineageRow(ORIGINAL, "original", number, "main c0")
+
+
+def _earlier(lineage: str, count: int, what: str) -> list[LineageRow]:
+    """Return the row that stands for what is left out; enter shows it."""
+    if count <= 0:
+        return []
+    return [LineageRow(f"{EARLIER}{lineage}", "earlier", f"{count:,}", what)]
 
 
 def newest_lineages(state: State, count: int = OPEN_AT_FIRST) -> set[str]:
@@ -98,12 +157,14 @@ def _number(attempt: AttemptRecord) -> str:
 
 
 def _trajectories(
-    attempts: list[AttemptRecord], champion: AttemptRecord | None
+    lineage: str, attempts: list[AttemptRecord], champion: AttemptRecord | None, limit: int
 ) -> list[LineageRow]:
     groups: dict[str, list[AttemptRecord]] = {}
     for attempt in attempts:
         groups.setdefault(attempt.proposal, []).append(attempt)
-    return [_trajectory(group, champion) for group in groups.values()]
+    shown = list(groups.values())[-limit:] if limit else []
+    left = _earlier(lineage, len(groups) - len(shown), "earlier")
+    return [*left, *(_trajectory(group, champion) for group in shown)]
 
 
 def _trajectory(group: list[AttemptRecord], champion: AttemptRecord | None) -> LineageRow:
@@ -127,21 +188,25 @@ class LineageTree(RowList[LineageRow]):
         self._chosen: dict[str, bool] = {}
         """Lineages a person unfolded or folded; the others are unfolded while they are new."""
         self._state: State | None = None
+        self._maker = LineageRows()
 
-    def show_state(self, state: State) -> None:
-        """Show the lineages of a session."""
+    def show_state(self, state: State, facts: Iterable[Fact] = ()) -> None:
+        """Show the lineages of a session; `facts`: what happened since they were shown last."""
         self._state = state
+        self._maker.touch(facts, state)
         unfolded = newest_lineages(state) | {
             name for name, is_open in self._chosen.items() if is_open
         }
         unfolded -= {name for name, is_open in self._chosen.items() if not is_open}
-        self.show(lineage_rows(state, unfolded))
+        self.show(self._maker.rows(state, unfolded))
 
     def line(self, row: LineageRow, width: int) -> Line:
         """Return one row in `width` cells."""
         star: Line = (span(" ★", "best"),) if row.best else ()
         if row.kind == "original":
             return (Span(fit(f" {row.label}  ", 11)), span(row.number, "dim"))
+        if row.kind == "earlier":
+            return (Span(fit(f"    … {row.number} {row.label}", width), "dim"),)
         if row.kind == "lineage":
             return (
                 span(" ▾ " if row.open else " ▸ ", "dim"),
@@ -167,6 +232,13 @@ class LineageTree(RowList[LineageRow]):
         """Hide the trajectories of the lineage under the cursor."""
         self._fold(unfold=False)
 
+    def show_earlier(self) -> None:
+        """Show all trajectories of the lineage whose row of left-out ones the cursor stands on."""
+        lineage = self.selected.key.removeprefix(EARLIER) if self.selected else ""
+        if lineage and self._state:
+            self._maker.whole.add(lineage)
+            self.show_state(self._state)
+
     def toggle(self) -> None:
         """Fold or unfold the lineage under the cursor."""
         self._fold(unfold=not (self.selected and self.selected.open))
@@ -183,7 +255,7 @@ class LineageTree(RowList[LineageRow]):
         self.show_state(self._state)
 
     def _lineage_of(self, row: LineageRow) -> str:
-        if row.kind == "lineage":
+        if row.kind in ("lineage", "earlier"):
             return row.key.partition(":")[2]
         attempt = self._state.attempts.get(row.key) if self._state else None
         return attempt.lineage if attempt else ""

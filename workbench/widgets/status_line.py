@@ -9,7 +9,7 @@ from workbench.format import amount, duration, interval, ratio, spread
 from workbench.glyphs import UNICODE
 from workbench.plain import inert_line
 from workbench.shown import class_name
-from workbench.widgets.lines import Line, Span, cut, span
+from workbench.widgets.lines import Line, Span, cut, joined, span, width_of
 from workbench.widgets.painted import Lines
 
 if TYPE_CHECKING:
@@ -24,10 +24,7 @@ WIDE = 0.1
 def status(state: State, live: Live, standing: Standing, now: float, width: int) -> Line:
     """Return the status line in at most `width` cells."""
     parts: list[Line] = [
-        _state(standing),
-        _best(state),
-        _money(state),
-        _queries(state),
+        *_first(state, standing, width - 2),
         _left(state, now) if standing.active else (),
         _labels(state),
         *_about(state),
@@ -37,18 +34,34 @@ def status(state: State, live: Live, standing: Standing, now: float, width: int)
     return (span(" "), *cut([part for part in parts if part], width - 2, _GAP))
 
 
-def _state(standing: Standing) -> Line:
+def _first(state: State, standing: Standing, width: int) -> list[Line]:
+    """Return state, best, money and queries, which survive at any width: what explains them goes first."""
+    for noted, sure in ((True, True), (False, True), (False, False)):
+        parts = [
+            _state(standing, noted=noted),
+            _best(state, sure=sure),
+            _money(state),
+            _queries(state),
+        ]
+        if width_of(joined(parts, _GAP)) <= width:
+            break
+    return parts
+
+
+def _state(standing: Standing, *, noted: bool) -> Line:
     head = span(f"{UNICODE.session(standing.word)} {standing.word}", standing.tone)
+    if not noted:
+        return (head,)
     note = inert_line(standing.note.removeprefix(standing.word).strip(), 60)
     return (head, Span(inert_line(f" {note}"), "dim")) if note else (head,)
 
 
-def _best(state: State) -> Line:
+def _best(state: State, *, sure: bool) -> Line:
     found = best(state)
     if found is None:
         return (span("best –", "dim"),)
     verdict = found.verdict
-    sure = "" if verdict.get("confirmed") else "~"
+    again = "" if verdict.get("confirmed") else "~"
     between = _interval(
         found.speedup,
         _number(verdict.get("speedup_lo_ratio")),
@@ -57,8 +70,8 @@ def _best(state: State) -> Line:
     precision = inert_line(class_name(verdict.get("precision_class")), 12)
     return (
         span("best "),
-        span(f"{ratio(found.speedup)}×{sure}", "best"),
-        span(f" {between}" if between else "", "dim"),
+        span(f"{ratio(found.speedup)}×{again}", "best"),
+        span(f" {between}" if between and sure else "", "dim"),
         Span(inert_line(f" {precision}")),
     )
 
@@ -106,8 +119,7 @@ def _labels(state: State) -> Line:
     """What makes the numbers another kind of number: said wherever they are shown."""
     if state.opened is None:
         return ()
-    names = {name for value in state.opened.models.values() for name in value.split(",")}
-    labels = [label for label in ("offline", "recorded") if label in names]
+    labels = [label for label in ("offline", "recorded") if label in state.answering]
     if state.opened.tolerance == "paper":
         labels.append("tolerance paper")
     if state.opened.sandbox == "process":
