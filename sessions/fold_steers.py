@@ -52,7 +52,9 @@ def _apply(state: State, steer: SteerRecord) -> None:
             _withdraw(state, [str(steer.args.get("steer"))])
         case "guide" if steer.args.get("off"):
             _withdraw(state, steer.args.get("steers", ()))
-        case _:  # a guide, a fork, a submission: the prompts and `proposed` say the rest
+        case "fork":
+            state.labels.update(steer.args.get("labels", {}))
+        case _:  # a guide, a submission: the prompts and `proposed` say the rest
             pass
 
 

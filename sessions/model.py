@@ -265,6 +265,14 @@ class State:
         return self.opened.session if self.opened else ""
 
     @property
+    def answering(self) -> dict[str, str]:
+        """Every model that is set or was asked, by name, with what a person should read."""
+        set_now = [name for entry in self.models.values() for name in entry.split(",")]
+        asked = [query.model for query in self.queries.values()]
+        names = dict.fromkeys([*asked, *set_now])
+        return {name: self.labels.get(name, name) for name in names if name}
+
+    @property
     def open(self) -> list[TrajectoryRecord]:
         """Trajectories not closed, oldest first."""
         return list(self.open_now.values())

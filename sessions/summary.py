@@ -114,10 +114,7 @@ def _order(row: dict[str, Any]) -> int:
 
 
 def _models(state: State) -> dict[str, str]:
-    opened = state.opened
-    if opened is None:
-        return {}
-    return {role: opened.labels.get(name, name) for role, name in opened.models.items()}
+    return {role: state.labels.get(name, name) for role, name in state.models.items()}
 
 
 def _unreadable(folder: SessionFolder, cause: str) -> dict[str, Any]:

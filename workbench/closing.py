@@ -99,10 +99,7 @@ def _counts(found: State) -> str:
 
 
 def _models(found: State) -> str:
-    if found.opened is None:
-        return ""
-    labels = found.opened.labels
-    told = dict.fromkeys(labels.get(name, name) for name in found.opened.models.values())
+    told = dict.fromkeys(found.answering.values())
     return f"answers: {', '.join(inert_line(label) for label in told)}"
 
 

@@ -70,8 +70,7 @@ def columns(found: Sequence[State], now: float) -> list[Column]:
 def _column(state: State, now: float) -> Column:
     top = best(state)
     opened, baseline = state.opened, state.baseline
-    labels = opened.labels if opened else {}
-    models = dict.fromkeys(labels.get(n, n) for n in opened.models.values()) if opened else {}
+    models = dict.fromkeys(state.answering.values())
     correct = sum(1 for a in state.attempts.values() if a.correct)
     kinds = [a.kind for a in state.attempts.values() if a.kind and not a.correct]
     lost = kinds.count(Kind.UNAVAILABLE)

@@ -67,8 +67,4 @@ def _machine(verdict: dict[str, Any]) -> str:
 
 
 def _models(found: State) -> str:
-    if found.opened is None:
-        return ""
-    labels = found.opened.labels
-    names = dict.fromkeys(found.opened.models.values())
-    return ", ".join(labels.get(name, name) for name in names)
+    return ", ".join(dict.fromkeys(found.answering.values()))

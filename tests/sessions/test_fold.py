@@ -226,3 +226,11 @@ def test_the_parts_of_a_state_are_found_by_name() -> None:
     assert more.lineages["007"].branch == "lineage/007"
     assert more.lineages["007"].attempts == ["c7", "c8"]
     assert more.last_number == 8
+
+
+def test_every_model_that_answered_is_named_though_a_steer_changed_it_since() -> None:
+    args = {"models": {"improve": "dear"}, "labels": {"dear": "dear (a test)"}}
+    changed = f.Steered("s1", 1, "model", args, "ada", applied=True)
+    state = state_of(opened(), *tried(1, 1.5), changed)
+    assert state.answering == {"fated": "fated", "dear": "dear (a test)"}
+    assert state.models == {"ideas": "fated", "improve": "dear", "fix": "fated"}
