@@ -207,11 +207,11 @@ def _measure(case: Case, typed: argparse.Namespace, folder: Path) -> Row:
     state = TaskState(load_task(case.name, path, typed.device), plain=False)
     found = qualify(state, "half")
     runs: list[Run] = []
+    until = time.monotonic() + typed.limit_s
     with _pair(state, folder, "Model") as (one, same):
         found.scope = baselines.measure_noise(found, one, same)
         if found.scope == "device" and found.eager.time_ms < baselines.SMALL_MS:
-            baselines.measure_spread(found, same, lambda: _single(state, folder))
-    until = time.monotonic() + typed.limit_s
+            baselines.measure_spread(found, same, lambda count: _several(state, folder, count))
     for number in range(typed.pairs):
         share = typed.runs * (number + 1) // typed.pairs - len(runs)
         with _pair(state, folder, case.other) as (one, other):
@@ -239,10 +239,11 @@ def _run(pair: int, one: Lane, other: Lane, found: Qualification, device: str) -
 
 
 @contextmanager
-def _single(state: TaskState, folder: Path) -> Generator[Lane]:
-    """Hold the original in a process of its own."""
-    with _worker(state, folder) as sock:
-        yield _lane(state, sock, "Model")
+def _several(state: TaskState, folder: Path, count: int) -> Generator[list[Lane]]:
+    """Hold the original in that many processes, which start together."""
+    with ExitStack() as stack:
+        started = [stack.enter_context(_worker(state, folder)) for _ in range(count)]
+        yield [_lane(state, sock, "Model") for sock in started]
 
 
 class _pair:  # noqa: N801  reads as a clause: `with _pair(...)`

@@ -41,6 +41,7 @@ def environment(
         "MAX_JOBS": str(build_jobs()),
         "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
         "TORCH_NO_COMPILER_WRAPPER": "1",
+        "KINETO_LOG_LEVEL": "99",  # a profiler tells of itself on stderr, which is the candidate's
         "CUDA_VISIBLE_DEVICES": device.uuid if device.is_gpu and touches_gpu else "",
     }
     if toolkit:

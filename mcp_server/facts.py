@@ -87,7 +87,8 @@ def lines(facts: Message) -> list[str]:
 def _launches(facts: Message) -> str:
     queued, waited = _number(facts, "launch_us"), _number(facts, "launch_sync_us")
     if facts.get("threads") is not None:
-        return f"one small operation: {queued:.1f} µs; each side of a measurement has {facts['threads']} threads"
+        threads = f"{facts['threads']} thread{'' if facts['threads'] == 1 else 's'}"
+        return f"one small operation: {queued:.1f} µs; each side of a measurement has {threads}"
     node = _number(facts, "graph_node_us")
     graph = f", {node:.1f} µs in a replayed CUDA graph" if node else ""
     return f"one launch: {queued:.1f} µs, launched and waited for {waited:.1f} µs{graph}"

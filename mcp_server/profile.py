@@ -23,6 +23,8 @@ IDLE = 0.3
 NEAR = 0.4
 """From this part of the floor's speed on, the floor is what holds it back."""
 GAIN = 1.05
+NOISY = 0.10
+"""From this difference of eager against itself on, numbers need a warning."""
 CLASSES = {"fp32": ("fp32",), "tf32": ("fp32", "tf32_fp16"), "half": ("fp32", "tf32_fp16", "bf16")}
 """Precision classes that a policy allows."""
 
@@ -94,7 +96,15 @@ def summary(verdict: Verdict, profile: Message) -> list[str]:
     runtime_ms = verdict.runtime_ms or _number(own, "wall_us") / 1e3
     told = [_held_back(verdict, own, _floor_ms(profile, _class(verdict)), runtime_ms)]
     told += [_baseline(verdict), *_left(verdict, profile), *_costliest(own)]
-    return [sentence for sentence in told if sentence]
+    return [sentence for sentence in [*told, _noise(verdict)] if sentence]
+
+
+def _noise(verdict: Verdict) -> str:
+    """Say how much of all this the machine's noise may be, where it is much."""
+    noise = verdict.noise_floor_ratio or 0.0
+    if noise < NOISY:
+        return ""
+    return f"this machine is too noisy now: eager differs from itself by {noise:.0%}; ask again when it is quiet."
 
 
 def _held_back(verdict: Verdict, own: Message, floor: tuple[float, str], ms: float) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import importlib.util
 import math
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from mcp_server.judge.task import Task
 
-    Fresh = Callable[[], AbstractContextManager[Lane]]
+    Fresh = Callable[[int], AbstractContextManager[list[Lane]]]
+    """Holds that many processes with the original in each; they start together."""
 
 CLASSES = ("fp32", "tf32_fp16", "bf16", "coarser")
 """Precision classes, finest first."""
@@ -203,12 +204,9 @@ def measure_spread(found: Qualification, first: Lane, fresh: Fresh) -> None:
     device = first.station.state.task.device
     rules = replace(rules_for(device, found.scope), half_width=0.0, most_rounds=SPREAD_ROUNDS)
     means = [sum(found.noise_rounds) / len(found.noise_rounds)] if found.noise_rounds else []
-    with ExitStack() as stack:
-        before = first
-        while len(means) < SPREAD_PAIRS:
-            lane = stack.enter_context(fresh())
+    with fresh(SPREAD_PAIRS - len(means)) as lanes:
+        for before, lane in pairwise([first, *lanes]):
             means.append(paired(before, lane, rules).estimate.mean)
-            before = lane
     found.pair_means = means
     found.pair_spread = pair_spread(means)
 

@@ -67,7 +67,7 @@ class Evaluation:
         self.server.stage(stage, detail)
 
     def _note(self, fault: Fault) -> None:
-        fault = self._excused(fault)
+        fault = self._probed(self._excused(fault))
         if fault.code == "worker_lost":
             self.keeper.release(self.held)
         self.findings.verdict |= {
@@ -90,6 +90,20 @@ class Evaluation:
             return fault
         cause = "Not checkable on CPU: Triton's interpreter computes bf16 wrongly. Use fp32 there."
         return Fault("infra_error", "not_checkable", cause)
+
+    def _probed(self, fault: Fault) -> Fault:
+        """Blame a candidate for a CUDA error only where the original still runs in a fresh process."""
+        if fault.code != "cuda_error":
+            return fault
+        self.server.stage(self.stage, "is the device well?")
+        try:
+            probe = self.keeper.baseline(self.held, self.request.precision)
+            self.server.drop(probe.given)
+        except Fault:
+            self.keeper.release(self.held)
+            cause = "The device answers nobody any more: see `nvidia-smi`; the candidate may be the reason."
+            return Fault("infra_error", "gpu_unhealthy", cause)
+        return fault
 
     def _finish(self) -> None:
         verdict = self.findings.verdict

@@ -167,20 +167,21 @@ class Keeper:
                 request.precision,
                 self._tell,
                 request.deadline_s("qualify"),
-                lambda: self._fresh(held, request.precision),
+                lambda count: self._fresh(held, request.precision, count),
             )
         finally:
             self.server.drop(other.given)
         return found
 
     @contextmanager
-    def _fresh(self, held: Held, precision: str) -> Generator[Lane]:
-        """Hold the original in a process of its own."""
-        made = self.baseline(held, precision)
+    def _fresh(self, held: Held, precision: str, count: int) -> Generator[list[Lane]]:
+        """Hold the original in that many processes of its own, which start together."""
+        spares = [self.spare(held) for _ in range(count)]
         try:
-            yield made.lane
+            yield [self.baseline(held, precision, spare).lane for spare in spares]
         finally:
-            self.server.drop(made.given)
+            for spare in spares:
+                self.server.drop(spare)
 
     def _wanted(self, request: Request, found: Qualification) -> list[baselines.Variant]:
         """Return the further baselines that this request is worth."""

@@ -17,9 +17,9 @@ LOOKS = (4, 6, 9, 13, 19)
 """Numbers of rounds after which the interval is looked at."""
 QUANTILE = 0.99
 """Each interval is two-sided 98 %, so that all looks together cover at least 96 %."""
-SPREAD_PAIRS = 5
+SPREAD_PAIRS = 3
 """Pairs of fresh processes that are measured for their spread."""
-SPREAD_QUANTILE = 3.365
+SPREAD_QUANTILE = 4.541
 """Student's t for 98 %, as many degrees as pairs: their mean is known to be nothing."""
 SMALLEST_FLOOR = 0.002
 LEAST_DIFFERENCE = 0.02

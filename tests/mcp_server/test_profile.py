@@ -84,6 +84,13 @@ def test_without_a_faster_baseline_it_says_so() -> None:
     assert "no one-line change of PyTorch that was measured gains 5 % over eager." in told
 
 
+def test_a_noisy_machine_is_said() -> None:
+    assert "too noisy" in described(outcome(measured(noise_floor_ratio=0.64))).summary[-1]
+    assert not any(
+        "noisy" in s for s in described(outcome(measured(noise_floor_ratio=0.01))).summary
+    )
+
+
 def test_an_attempt_whose_timing_failed_still_has_its_kernels() -> None:
     lost = Verdict(status=Status.INFRA_ERROR, code="unstable_clock", cause="busy")
     found = described(outcome(lost))

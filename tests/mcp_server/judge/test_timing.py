@@ -88,6 +88,27 @@ def test_laziness_while_the_clock_runs_is_seen(
     assert said(verdict) in expected, (verdict, bench.log()[-3000:])
 
 
+def test_a_cuda_error_is_the_candidates_where_the_original_still_runs(
+    bench: Bench, task_file: Callable[[str], Path]
+) -> None:
+    source = softmax("raise RuntimeError('CUDA error: an illegal memory access was encountered')")
+    verdict = timed(bench, task_file(HEAVY), source, stages=["build", "correctness"])
+    assert said(verdict) == "runtime_error/cuda_error", (verdict, bench.log()[-3000:])
+
+
+def test_full_mode_reports_three_fresh_pairs(
+    bench: Bench, task_file: Callable[[str], Path]
+) -> None:
+    source = softmax("return torch.softmax(x, 1)")
+    verdict = timed(bench, task_file(HEAVY), source, mode="full")
+    assert said(verdict) == "ok", (verdict, bench.log()[-3000:])
+    assert (verdict["mode"], verdict["pairs"]) == ("full", 3)
+    lo, hi = verdict["speedup_eager_lo_ratio"], verdict["speedup_eager_hi_ratio"]
+    assert lo < verdict["speedup_eager_ratio"] < hi
+    assert verdict["rounds"] >= 9
+    assert verdict["quick_speedup_ratio"] > 1
+
+
 def test_triton_without_a_gpu_is_checked_and_not_timed(
     bench: Bench, task_file: Callable[[str], Path]
 ) -> None:
