@@ -23,9 +23,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mcp import StdioServerParameters
+from mcp.client.stdio import stdio_client
+
 from mcp_server import watch
 from sessions.evaluator import Ask
-from sessions.mcp_evaluator import McpEvaluator, child
+from sessions.mcp_evaluator import McpEvaluator
 
 PAIRS = Path(__file__).parent / "pairs"
 STARTER = Path(__file__).parents[1] / "mcp_server" / "starter"
@@ -108,7 +111,7 @@ async def _all(typed: argparse.Namespace, pairs: list[Pair]) -> list[Run]:
 async def _ours(typed: argparse.Namespace, pairs: list[Pair]) -> list[Run]:
     with tempfile.TemporaryDirectory() as home:
         os.environ["PIKE_HOME"] = str(typed.home or home)
-        server = child(sandbox=typed.sandbox, python="", device=typed.device, places=typed.at_once)
+        server = _server(typed)
         try:
             await _qualify(server, typed, pairs)
             return [await _judged(server, typed, pairs, way) for way in ("ours", "ours, again")]
@@ -116,14 +119,19 @@ async def _ours(typed: argparse.Namespace, pairs: list[Pair]) -> list[Run]:
             await server.close()
 
 
+def _server(typed: argparse.Namespace) -> McpEvaluator:
+    words = ["-P", "-m", "mcp_server", "serve", "--engine", "--sandbox", typed.sandbox]
+    words += ["--device", typed.device, "--overlap", typed.overlap]
+    parameters = StdioServerParameters(command=sys.executable, args=words, env=dict(os.environ))
+    return McpEvaluator(lambda: stdio_client(parameters, errlog=sys.stderr), places=typed.at_once)
+
+
 async def _qualify(server: McpEvaluator, typed: argparse.Namespace, pairs: list[Pair]) -> None:
     for task in sorted({pair.task for pair in pairs}):
         began = time.monotonic()
         plain = next(p for p in pairs if p.task == task and p.kind == "torch")
         verdict = await _verdict(server, typed, plain, NEVER_BEATEN)
-        print(
-            f"qualified {task}: {verdict['status']}, {time.monotonic() - began:.0f} s", flush=True
-        )
+        print(f"qualified {task}: {time.monotonic() - began:.0f} s{_line(verdict)}", flush=True)
 
 
 async def _judged(
@@ -139,11 +147,17 @@ async def _judged(
             low = verdict.get("speedup_lo_ratio")
             if verdict.get("status") == "ok" and isinstance(low, float):
                 best[pair.task] = max(best.get(pair.task, 1.0), low)
-            run.rows.append({"name": pair.name, **verdict})
+            _note(run, {"name": pair.name, **verdict}, began)
 
     await asyncio.gather(*(one(pair) for pair in pairs))
     run.wall_s, run.cpu_s = time.monotonic() - began, _cpu_s() - cpu_before
     return run
+
+
+def _note(run: Run, row: dict[str, Any], began: float) -> None:
+    """Keep a verdict, and tell of it at once: a run that is cut has said what it knew."""
+    run.rows.append(row)
+    print(f"{run.way} {time.monotonic() - began:6.1f} s{_line(row)}", flush=True)
 
 
 async def _verdict(
@@ -164,7 +178,8 @@ async def _plain(typed: argparse.Namespace, pairs: list[Pair]) -> Run:
 
         async def one(pair: Pair) -> None:
             async with places:
-                run.rows.append({"name": pair.name, **await _plain_one(typed, pair, Path(folder))})
+                row = await _plain_one(typed, pair, Path(folder))
+                _note(run, {"name": pair.name, **row}, began)
 
         await asyncio.gather(*(one(pair) for pair in pairs))
         run.wall_s, run.cpu_s = time.monotonic() - began, _cpu_s() - cpu_before
@@ -227,7 +242,7 @@ def _line(row: dict[str, Any]) -> str:
     said = " ".join(str(row[key]) for key in ("status", "code", "cause") if row.get(key))
     flags = ",".join(row.get("flags") or [])
     speed = row.get("speedup_eager_ratio")
-    return f"    {row['name']:32} {said[:160]} {f'{speed:.2f}x ' if speed else ''}{spent} {flags}"
+    return f"    {row.get('name', ''):32} {said[:160]} {f'{speed:.2f}x ' if speed else ''}{spent} {flags}"
 
 
 def _machine(typed: argparse.Namespace) -> str:
@@ -258,6 +273,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", choices=("ours", "plain"))
     parser.add_argument("--kinds", help="folders of bench/pairs, with commas between")
     parser.add_argument("--sandbox", default="best-effort")
+    parser.add_argument("--overlap", choices=("auto", "on", "off"), default="auto")
     parser.add_argument("--home", type=Path, help="state folder, to keep qualifications")
     parser.add_argument("--arch", default="9.0a", help="for the plain way's nvcc")
     return parser

@@ -37,6 +37,12 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command")
     serve = commands.add_parser("serve", help="MCP over stdio (the default)")
     serve.add_argument("--engine", action="store_true", help="offer evaluate_kernel")
+    serve.add_argument(
+        "--overlap",
+        choices=("auto", "on", "off"),
+        default="auto",
+        help="build ahead, share the device until something is timed (auto: on a processor)",
+    )
     evaluate = commands.add_parser("evaluate", help="verdicts on candidates, as JSON")
     evaluate.add_argument("task", help="SUITE/NAME or a KernelBench-format file")
     evaluate.add_argument("candidates", nargs="+", help="files with class ModelNew")
@@ -92,6 +98,7 @@ def setting(arguments: argparse.Namespace) -> Setting:
         python=arguments.python,
         sandbox=arguments.sandbox,
         device=arguments.device,
+        overlap={"on": True, "off": False}.get(getattr(arguments, "overlap", "auto")),
     )
 
 

@@ -109,5 +109,8 @@ def _version() -> str:
 
 
 async def serve_stdio(setting: Setting, *, engine: bool = False) -> None:
-    """Serve one client on standard input and output."""
-    await build(setting, engine=engine).run_stdio_async()
+    """Serve one client on standard input and output, until it is gone."""
+    try:
+        await build(setting, engine=engine).run_stdio_async()
+    except* BrokenPipeError:
+        log.info("the client is gone")

@@ -47,7 +47,7 @@ def main() -> None:
     _keep_to(plan["cores"])
     with ThreadPoolExecutor(plan["jobs"]) as pool:
         steps = list(pool.map(_step, plan["steps"]))
-    if all(step["code"] == 0 for step in steps):
+    if plan["link"] and all(step["code"] == 0 for step in steps):
         steps.append(_step({"name": "link", "argv": plan["link"], "fallback": None}))
     for step in steps:
         sys.stdout.write(step.pop("said"))

@@ -31,6 +31,8 @@ Cause = Literal["memory_limit", "output_limit", "disk_full"]
 log = logging.getLogger(__name__)
 
 CLOSELY_S = 0.02
+OFTEN_S = 0.1
+"""Where much runs at once: each look reads the threads of every process."""
 LOOSELY_S = 0.25
 _FOLDER_EVERY_S = 0.5
 _END_LIMIT_S = 5.0

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, cast, get_args
 
 import anyio
 
-from mcp_server.builder import Built
+from mcp_server.build_store import Built
 from mcp_server.channel import ChannelClosed
 from mcp_server.child import LOOSELY_S
 from mcp_server.contract import Stage
@@ -260,7 +260,8 @@ class Conversation:
 
     async def _grant(self, message: Message) -> None:
         lease = self.judge.lease
-        await self._wait_for(lease, shared=message.get("shared") is True)
+        shared = self.pool.shares and message.get("shared") is True
+        await self._wait_for(lease, shared=shared)
         if lease.alone:
             self.pool.measuring(on=True)
         await self._send({"op": "granted", "request": message.get("request")})

@@ -17,7 +17,6 @@ import anyio
 import anyio.to_thread
 
 from mcp_server import (
-    builder,
     facts,
     intake,
     interpreter,
@@ -28,6 +27,7 @@ from mcp_server import (
     verdicts,
 )
 from mcp_server.build import Builds
+from mcp_server.build_plan import slots
 from mcp_server.builder import Builder
 from mcp_server.bundle import Evidence
 from mcp_server.clean import Cleaner
@@ -77,6 +77,12 @@ class Setting:
     """What one process tree may use."""
     lease_folder: Path | None = None
     """Of the lease files; the machine's own, which all users share, by default."""
+    overlap: bool | None = None
+    """Whether builds go ahead of evaluations and correctness shares the device; by default on the processor only."""
+
+    def overlaps(self, device: Device) -> bool:
+        """Return whether evaluations on a device overlap but for what is timed."""
+        return not device.is_gpu if self.overlap is None else self.overlap
 
 
 @dataclass(slots=True)
@@ -334,11 +340,13 @@ class LocalExecutor:
             _ready(device),
             self.group,
             lease_folder=setting.lease_folder,
-            builder=Builder(sandbox, scratch, setting.home, self.group),
-            most_judges=parallel(device),
         )
+        if setting.overlaps(device):
+            pool.shares = True
+            pool.builder = Builder(sandbox, scratch, setting.home, self.group)
+            pool.most_judges = parallel(device)
         self.group.start_soon(pool.keep_filled)
-        rehearsing = anyio.Semaphore(builder.slots())
+        rehearsing = anyio.Semaphore(slots())
         return _Room(pool, anyio.Semaphore(parallel(device)), rehearsing, Cleaner(sandbox))
 
 
@@ -363,11 +371,11 @@ def _place(room: _Room) -> Message:
 
 def parallel(device: Device) -> int:
     """Return how many evaluations a device takes at once: builds overlap, measurements do not."""
-    return max(1, min(5, machine.cores() // 3)) if device.is_gpu else max(1, machine.cores() // 8)
+    return max(1, min(4, machine.cores() // 4)) if device.is_gpu else max(1, machine.cores() // 8)
 
 
 def _ready(device: Device) -> int:
-    return min(6, parallel(device) + 1)
+    return min(4, parallel(device) + 1)
 
 
 @asynccontextmanager

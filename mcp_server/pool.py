@@ -110,7 +110,10 @@ class Pool:
     """Workers kept started ahead, of each kind."""
     group: anyio.abc.TaskGroup
     builder: Builder | None = None
-    most_judges: int = 1
+    """Of extensions, apart from the workers that want them; None where each builds its own."""
+    shares: bool = False
+    """Whether several evaluations may use the device at once while none of them is timed."""
+    most_judges: int = 0
     """Judges started before one that keeps other tasks is taken."""
     lease_folder: Path | None = None
     """Of the lease files; the machine's own by default."""

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Literal
 import anyio
 
 from mcp_server.channel import ChannelClosed
+from mcp_server.child import OFTEN_S
 from mcp_server.errors import EvaluatorError
 from mcp_server.link import Link, Message
 
 if TYPE_CHECKING:
-    from mcp_server.builder import Builder, Built
+    from mcp_server.build_store import Built
+    from mcp_server.builder import Builder
     from mcp_server.pool import Pool, Worker
 
 _TEXT_BYTES = 2 * 1024 * 1024
@@ -51,6 +53,7 @@ async def rehearse(pool: Pool, builder: Builder, source: str, limit_s: float) ->
         worker = await pool.take(touches_gpu=False)
     except (OSError, EvaluatorError):
         return found
+    worker.child.look_every_s = OFTEN_S
     link = Link(worker.socket)
     try:
         await _import(link, worker, builder, source, limit_s, found)

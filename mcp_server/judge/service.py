@@ -44,7 +44,7 @@ def serve(connection: socket.socket) -> None:
     logging.basicConfig(stream=sys.stderr, level=logging.INFO)
     device = "cuda:0" if torch.cuda.is_available() else "cpu"
     set_tf32(False)
-    torch.set_num_threads(max(1, len(os.sched_getaffinity(0)) - 1))
+    torch.set_num_threads(_threads(device))
     server = Server(Channel(connection))
     try:
         server.send(
@@ -57,6 +57,12 @@ def serve(connection: socket.socket) -> None:
         Judge(server).loop()
     except (Quit, ChannelClosed):
         return
+
+
+def _threads(device: str) -> int:
+    """Return the threads of a judge: few where the GPU computes, since several judges share the cores."""
+    cores = len(os.sched_getaffinity(0))
+    return max(1, cores - 1 if device == "cpu" else min(4, cores - 1))
 
 
 class Judge:

@@ -11,7 +11,8 @@ import anyio
 import pytest
 
 from mcp_server import interpreter, machine, watch
-from mcp_server.builder import LOG, Builder
+from mcp_server.build_store import LOG
+from mcp_server.builder import Builder
 from mcp_server.folders import Workspace
 from mcp_server.sandbox import Sandbox
 from tests.mcp_server.conftest import needs_bwrap
