@@ -174,16 +174,16 @@ def told(found: Sequence[Side]) -> str:
     ranked = sorted(
         (side for side in attempts if side.comparable), key=lambda s: -(s.eager or _NOTHING).value
     )
-    parts = [_first(ranked), *(_left_out(side) for side in attempts if not side.comparable)]
-    return " ".join(part for part in parts if part)
+    if not ranked:
+        what = ", ".join(f"{side.id} {inert_line(side.word, 20)}" for side in attempts)
+        return f"None of them is correct and timed, so there is no speed to compare: {what}."
+    return " ".join([_first(ranked), *(_left_out(s) for s in attempts if not s.comparable)])
 
 
 _NOTHING = Ratio(0.0, 0.0, 0.0)
 
 
 def _first(ranked: Sequence[Side]) -> str:
-    if not ranked:
-        return "None of them is correct and timed, so there is no speed to compare."
     first, *rest = ranked
     if not rest:
         return f"{first.id} alone is correct and timed."

@@ -132,7 +132,7 @@ async def test_measuring_again_without_the_device_says_why(stage: Stage) -> None
 
 
 def _measures(screen: CompareScreen) -> bool:
-    return screen._work is not None  # pyright: ignore[reportPrivateUsage] - nothing shows it but a line
+    return screen.work is not None
 
 
 async def test_numbers_measured_again_stand_beside_the_recorded_ones(stage: Stage) -> None:

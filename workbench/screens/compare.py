@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import sqlite3
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.containers import Container, Vertical
 
+from sessions.ids import number_of
 from sessions.journal import JournalError, Reader
 from sessions.model import ORIGINAL
 from sessions.verdicts import kind_of
@@ -20,7 +21,7 @@ from workbench.feed import load
 from workbench.files import free
 from workbench.patches import patch
 from workbench.plain import inert_line
-from workbench.screens.pike_screen import PikeScreen
+from workbench.screens.measuring import Measuring
 from workbench.widgets.compare_table import fitting, table_lines
 from workbench.widgets.document import Document, document, text_lines
 from workbench.widgets.frame import Banner, KeysLine, Separator
@@ -35,12 +36,11 @@ if TYPE_CHECKING:
 
     from sessions.folder import SessionFolder
     from sessions.model import State
-    from workbench.remeasure import Remeasurement
 
 logger = logging.getLogger(__name__)
 
 
-class CompareScreen(PikeScreen):
+class CompareScreen(Measuring):
     """Compares attempts; its only act on the machine is to measure them again."""
 
     CSS_PATH = "../styles/compare.tcss"
@@ -49,18 +49,12 @@ class CompareScreen(PikeScreen):
     AUTO_FOCUS = "#text"
 
     def __init__(self, folder: SessionFolder, ids: Sequence[str]) -> None:
-        super().__init__()
-        self.folder = folder
-        self.ids = list(ids)
-        self._state: State | None = None
+        super().__init__(folder, sorted(ids, key=number_of))
         self._sides: list[comparing.Side] = []
         self._sources: dict[str, str] = {}
         self._pair = 0
         self._around = 3
         self._whitespace = True
-        self._work: Remeasurement | None = None
-        self._doing = ""
-        self._again: dict[str, dict[str, Any]] = {}
 
     def compose(self) -> ComposeResult:
         """Lay out the table over the diff."""
@@ -93,15 +87,10 @@ class CompareScreen(PikeScreen):
     def on_state_loaded(self, message: m.StateLoaded) -> None:
         """Show what was read."""
         message.stop()
-        self._state = message.state
+        self.state = message.state
         self._sides = comparing.sides(message.state, self.ids)
-        self._paint()
+        self.paint()
         self._show_diff()
-
-    def on_unmount(self) -> None:
-        """End what was begun: nobody would see it."""
-        if self._work is not None:
-            self._work.stop()
 
     @property
     def is_shown(self) -> bool:
@@ -110,13 +99,14 @@ class CompareScreen(PikeScreen):
 
     # --- the table
 
-    def _paint(self) -> None:
+    def paint(self) -> None:
+        """Show the table and what is said under it."""
         table = self.query_one("#table", Lines)
         width = max(20, self.size.width - 3)
         if not self._sides:
             return
         heads = [(comparing.head(side), "best" if side.best else "strong") for side in self._sides]
-        rows = comparing.ROWS + (comparing.AGAIN_ROWS if self._again else ())
+        rows = comparing.ROWS + (comparing.AGAIN_ROWS if self.again else ())
         lines = table_lines(heads, rows, [self._cells(side) for side in self._sides], width)
         table.set_lines([*map(_indented, lines), *map(_indented, self._sentences(width))])
         hidden = len(self._sides) - fitting(width, len(self._sides))[0]
@@ -124,16 +114,16 @@ class CompareScreen(PikeScreen):
         write_border(self.query_one(TextView), lower=inert_line(more))
 
     def _cells(self, side: comparing.Side) -> dict[str, str]:
-        again = self._again.get(side.id)
+        again = self.again.get(side.id)
         more = comparing.again_cells(kind_of(again).value, again) if again else {}
         return {**side.cells, **more}
 
     def _sentences(self, width: int) -> list[Line]:
         """Say which is faster; what was measured back to back counts more than what was recorded."""
-        again = comparing.told_again(self._sides, self._again)
+        again = comparing.told_again(self._sides, self.again)
         lines = wrap((span(again or comparing.told(self._sides), "strong"),), width)
-        if self._doing:
-            lines += wrap((Span(inert_line(f"measuring again: {self._doing}"), "busy"),), width)
+        if self.doing:
+            lines += wrap((Span(inert_line(f"measuring again: {self.doing}"), "busy"),), width)
         elif again:
             lines += wrap((span("These numbers enter no journal.", "dim"),), width)
         elif apart := comparing.told_apart(self._sides):
@@ -148,7 +138,7 @@ class CompareScreen(PikeScreen):
         self.query_one("#too-small", Lines).set_lines(
             wrap((Span(inert_line(small)),), self.size.width)
         )
-        self._paint()
+        self.paint()
 
     # --- the diff
 
@@ -207,13 +197,13 @@ class CompareScreen(PikeScreen):
 
     def action_copy_patch(self) -> None:
         """Copy the patch."""
-        if self._state is not None:
+        if self.state is not None:
             text, name = self._patch()
             self.pike.copy_text(text, f"{name}.patch")
 
     def action_write(self) -> None:
         """Write the patch to a new file in the current folder."""
-        if self._state is None:
+        if self.state is None:
             return
         text, name = self._patch()
         try:
@@ -224,56 +214,16 @@ class CompareScreen(PikeScreen):
         else:
             self.tell(f"wrote {path}")
 
-    # --- measuring again
-
-    def action_again(self) -> None:
-        """Time the attempts back to back; a second press ends that."""
-        from workbench.remeasure import Remeasurement
-
-        if self._state is None:
-            return
-        if self._work is not None:
-            self._work.stop()
-            self._say("stopping")
-            return
-        ids = [name for name in self.ids if name != ORIGINAL]
-        self._work = Remeasurement(self.folder, self._state, ids)
-        self._say("waiting for the evaluator; R stops")
-        self.run_worker(self._measure, thread=True, group="again", exit_on_error=False)
-
-    def _measure(self) -> None:
-        work = self._work
-        assert work is not None, "made before"
-
-        def tell(name: str, what: str) -> None:
-            self.call_later(self._say, f"{name} {what}; R stops")
-
-        try:
-            found = work.run(tell)
-        except (WorkbenchError, JournalError, sqlite3.Error, OSError) as error:
-            told = str(error)
-            self.call_later(self._measured, {}, told if not work.stopped else "")
-        else:
-            self.call_later(self._measured, found, "")
-
-    def _say(self, doing: str) -> None:
-        self._doing = doing
-        self._paint()
-
-    def _measured(self, found: dict[str, dict[str, Any]], trouble: str) -> None:
-        self._work, self._doing = None, ""
-        self._again = found or self._again
-        self.query_one("#banner", Banner).say(f"! {trouble}   esc settles this" if trouble else "")
-        self._paint()
-
     # --- leaving
 
     def action_back(self) -> None:
         """Settle what failed, else go back."""
         banner = self.query_one("#banner", Banner)
-        if banner.has_class("-on") and self._state is not None:
+        if banner.has_class("-on") and self.state is not None:
             banner.say("")
         else:
+            if self.work is not None:
+                self.tell("measuring again was ended; nothing of it was kept")
             self.pike.pop_screen()
 
     def on_failed(self, message: m.Failed) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 LABEL = 18
-WIDEST, NARROWEST = 24, 17
+WIDEST, NARROWEST = 28, 17
 """Cells of a column; in fewer an interval would be cut."""
 
 
