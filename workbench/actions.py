@@ -89,7 +89,7 @@ ACTS: tuple[Act, ...] = (
     Act("live.reverse", "O", "O", "Reverse", "the other way round", _LIVE, _V),
     Act("live.copy", "y", "y", "Copy", "copy the attempt's id", _LIVE, _A),
     Act("live.copy-content", "Y", "Y", "Copy text", "copy what the detail pane shows, without gutters", _LIVE, _A),
-    Act("live.write", "E", "E", "Write", "write the candidate to a file in the current folder", _LIVE, _A),
+    Act("live.write", "E", "E", "Write", "write the candidate to a file; in a diff, the patch", _LIVE, _A),
     Act("live.chart", "v", "v", "Chart", "best so far, full screen; again to go back", _LIVE, _V),
     Act("live.axis", "u", "u", "Axis", "the chart over queries, money or time", _LIVE, _V),
     Act("live.follow", "t", "t", "Follow", "keep the cursor on the newest attempt, or stop that", _LIVE, _V),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 NEXT: dict[str, tuple[str, str]] = {
     "budget": ("live.budget", "Budget"),
     "no_gain": ("live.steer", "Steer"),
-    "suspect": ("live.ban", "Ban it, if it cheats"),
+    "suspect": ("live.ban", "bans the selected one"),
     "bad_key": ("live.model", "Model; or set the key and resume"),
     "unknown_model": ("live.model", "Model"),
     "queries_failed": ("live.pause", "Try again"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -425,6 +426,29 @@ async def test_writing_a_candidate_never_overwrites(
     first, second = tmp_path / "gpt-block-c28.py", tmp_path / "gpt-block-c28-2.py"
     assert "class ModelNew" in first.read_text()
     assert first.read_text() == second.read_text()
+
+
+async def test_in_a_diff_the_patch_is_written_and_applies(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with stage.app().run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await press(pilot, "j", "enter", "E")
+        feed = live(pilot).feed
+        assert feed is not None
+        child = feed.state.attempts["c28"]
+        before = feed.text(feed.state.attempts[child.parent].source_key)
+        after = feed.text(child.source_key)
+    (tmp_path / "candidate.py").write_text(before)
+    apply(tmp_path / "gpt-block-c28.patch", tmp_path)
+    assert (tmp_path / "candidate.py").read_text() == after
+
+
+def apply(patch: Path, folder: Path) -> None:
+    """Apply a patch with git."""
+    words = ["git", "apply", "--unsafe-paths", "-p0", str(patch)]
+    subprocess.run(words, check=True, cwd=folder)
 
 
 async def test_below_sixty_columns_one_line_names_the_plain_command(stage: Stage) -> None:

@@ -28,7 +28,7 @@ async def test_the_banner_names_cause_and_key(stage: Stage) -> None:
     async with stage.app().run_test(size=NARROW) as pilot:
         await settled(pilot)
         assert (
-            "gpt-block asks: c13 is suspect and above the best.  X Ban it, if it cheats"
+            "gpt-block asks: c13 is suspect and above the best.  X bans the selected one"
             in shown(pilot)
         )
 

@@ -9,6 +9,7 @@ from sessions.lock import Presence
 from sessions.states import SessionState
 from workbench import messages as m
 from workbench.asking import ask, start
+from workbench.files import free
 from workbench.format import plural
 from workbench.plain import Inert, inert_line
 from workbench.screens.choice import CANCEL, STAY, Answer, Choice
@@ -194,14 +195,18 @@ class SessionActs(PikeScreen):
             self.tell("nothing to copy yet")
 
     def action_write(self) -> None:
-        """Write the candidate's source to a new file in the current folder."""
+        """Write the candidate to a new file in the current folder; the patch, while a diff has the keys."""
         attempt = self.attempt()
         if attempt is None or self.feed is None:
+            self.tell("no attempt is selected")
             return
-        source = self.feed.text(attempt.source_key)
+        patch = self.detail.tab == "Diff" and self.focused is self.detail.view
+        text = self.detail.view.document.text if patch else self.feed.text(attempt.source_key)
         try:
-            path = _free(Path.cwd(), f"{self.folder.name}-{attempt.id}")
-            path.write_text(source, encoding="utf-8", errors="surrogatepass")
+            path = free(
+                Path.cwd(), f"{self.folder.name}-{attempt.id}", ".patch" if patch else ".py"
+            )
+            path.write_text(text, encoding="utf-8", errors="surrogatepass")
         except OSError as error:
             self.post_message(m.Failed(f"cannot write {attempt.id}: {error}"))
         else:
@@ -214,11 +219,3 @@ class SessionActs(PikeScreen):
         message.stop()
         self.trouble = message.what
         self.paint_top()
-
-
-def _free(folder: Path, stem: str) -> Path:
-    """Return a file name that is not taken: `STEM.py`, `STEM-2.py`."""
-    path, number = folder / f"{stem}.py", 2
-    while path.exists():
-        path, number = folder / f"{stem}-{number}.py", number + 1
-    return path
