@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from mcp_server.local import LocalExecutor, Setting
     from mcp_server.machine import Device
 
-INFRA = frozenset({"worker_lost", "gpu_unhealthy", "sandbox_failed", "unstable_clock", "disk_full"})
+INFRA = frozenset(
+    {suite.LATE, "worker_lost", "gpu_unhealthy", "sandbox_failed", "unstable_clock", "disk_full"}
+)
 """What is no property of a task: tried again next time."""
 
 

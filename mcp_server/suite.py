@@ -214,6 +214,7 @@ def _said(verdict: Verdict) -> str:
     return f"{verdict.status}/{verdict.code}" if verdict.code else str(verdict.status)
 
 
+LATE = "late"
 NOT_HERE = ("too_large", "needs CUDA", "needs the package", "out of memory")
 """What says that another machine might qualify the task."""
 
@@ -221,6 +222,8 @@ NOT_HERE = ("too_large", "needs CUDA", "needs the package", "out of memory")
 def _row(task: Task, outcome: Outcome) -> Row:
     verdict = outcome.verdict
     cause = verdict.cause or ""
+    if "did not end stage" in cause or "its qualification in time" in cause:
+        return Row(task.id, "not run", LATE, "It takes longer than the limit here: raise --limit.")
     if verdict.status is not Status.OK:
         words = f"{verdict.code} {cause}"
         here = verdict.status is Status.TASK_UNFIT and not any(w in words for w in NOT_HERE)

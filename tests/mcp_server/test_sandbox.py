@@ -6,6 +6,7 @@ import os
 import secrets
 import socket
 import subprocess
+import tempfile
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -160,8 +161,102 @@ time.sleep(300)
     async with open_local(small) as executor:
         outcome = await run(executor, body)
         after = await run(executor, "said = 1")
-    assert outcome.verdict.status is Status.RUNTIME_ERROR
+    # Root's is killed for its processes; any other user's is refused the next one by the kernel.
+    refused = "BlockingIOError" in str(outcome.evidence["answer"].get("raised"))
+    assert refused or outcome.verdict.status is Status.RUNTIME_ERROR
     assert after.verdict.status is Status.OK
+
+
+@needs_bwrap
+async def test_a_candidate_sees_no_process_but_its_own(fenced: Setting) -> None:
+    body = """
+import os
+said = {}
+for pid in filter(str.isdigit, os.listdir("/proc")):
+    with open(f"/proc/{pid}/cmdline", "rb") as file:
+        said[pid] = file.read().decode()
+"""
+    seen = await said(fenced, body)
+    assert 1 <= len(seen) <= 4, seen
+    assert not any("pytest" in command for command in seen.values())
+
+
+@needs_bwrap
+async def test_a_candidate_reaches_no_socket_file_of_others(fenced: Setting) -> None:
+    # Not under tmp_path: a socket's path has room for 107 characters.
+    with (
+        tempfile.TemporaryDirectory(prefix="pike-") as folder,
+        socket.socket(socket.AF_UNIX) as ours,
+    ):
+        path = f"{folder}/s"
+        ours.bind(path)
+        ours.listen()
+        ours.setblocking(False)
+        assert await said(fenced, _connecting(repr(path))) == "FileNotFoundError"
+        with pytest.raises(BlockingIOError):
+            ours.accept()
+
+
+@needs_bwrap
+async def test_a_candidate_reaches_no_abstract_socket_of_others(fenced: Setting) -> None:
+    name = "\0pike-" + secrets.token_hex(8)
+    with socket.socket(socket.AF_UNIX) as ours:
+        ours.bind(name)
+        ours.listen()
+        ours.setblocking(False)
+        assert await said(fenced, _connecting(repr(name))) == "ConnectionRefusedError"
+        with pytest.raises(BlockingIOError):
+            ours.accept()
+
+
+def _connecting(address: str) -> str:
+    return f"""
+import socket
+mine = socket.socket(socket.AF_UNIX)
+mine.settimeout(2)
+try:
+    mine.connect({address})
+    said = "reached"
+except OSError as error:
+    said = type(error).__name__
+"""
+
+
+@needs_bwrap
+async def test_a_candidate_holds_no_capability_and_makes_no_device(fenced: Setting) -> None:
+    body = """
+import os, stat
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+said = [status["CapEff"].strip(), status["NoNewPrivs"].strip()]
+for act in (
+    lambda: os.mknod(os.environ["HOME"] + "/disk", stat.S_IFBLK | 0o600, os.makedev(254, 0)),
+    lambda: os.chroot("/"),
+    lambda: os.setuid(12345),
+):
+    try:
+        act()
+        said.append("done")
+    except OSError as error:
+        said.append(type(error).__name__)
+"""
+    capabilities, no_new, *acts = await said(fenced, body)
+    assert int(capabilities, 16) == 0
+    assert no_new == "1"
+    assert acts == ["PermissionError"] * 2 + [acts[2]]
+    assert acts[2] in ("PermissionError", "OSError")
+
+
+@pytest.mark.parametrize("level", ["process", pytest.param("bwrap", marks=needs_bwrap)])
+async def test_a_candidate_is_given_no_variable_of_the_server_at_any_level(
+    setting: Setting, monkeypatch: pytest.MonkeyPatch, level: Any
+) -> None:
+    token = secrets.token_hex(8)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", token)
+    body = "import os\nsaid = dict(os.environ)"
+    given = await said(replace(setting, sandbox=level), body)
+    assert token not in str(given)
+    assert "HOME" in given
+    assert given["HOME"] != os.environ.get("HOME")
 
 
 @pytest.mark.parametrize("level", ["process", pytest.param("bwrap", marks=needs_bwrap)])
