@@ -53,7 +53,12 @@ class KnownFacts:
             kept: object = json.loads(self._path(key).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        return cast("Message", kept) if isinstance(kept, dict) else None
+        if not isinstance(kept, dict):
+            return None
+        found = cast("Message", kept)
+        was_busy = _number(found, BUSY) > 0
+        found.pop(BUSY, None)
+        return None if was_busy and not _busy(found) else found
 
     def put(self, key: DeviceKey, facts: Message) -> None:
         """Keep facts; a folder that cannot be written costs a measurement later, nothing else."""
@@ -61,11 +66,21 @@ class KnownFacts:
         part = path.with_suffix(f".{os.getpid()}.part")
         with suppress(OSError, ValueError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text(json.dumps(facts, indent=1), encoding="utf-8")
+            told = {**facts, BUSY: 1} if _busy(facts) else facts
+            part.write_text(json.dumps(told, indent=1), encoding="utf-8")
             part.replace(path)
 
     def _path(self, key: DeviceKey) -> Path:
         return self.folder / f"{key.name}.json"
+
+
+BUSY = "measured_busy"
+"""Marks kept facts of a processor that others were using: on a quiet machine they are measured again."""
+
+
+def _busy(facts: Message) -> bool:
+    """Return whether the facts are of a processor that more programs want just now than it has cores."""
+    return facts.get("threads") is not None and os.getloadavg()[0] > machine.cores()
 
 
 _RATES = ("copy", "read", "write")

@@ -74,6 +74,19 @@ async def test_a_task_is_shown_with_what_is_known_of_it_and_of_the_machine(
     assert len(text(reply).encode()) <= RESULT_LIMIT_BYTES
 
 
+def test_facts_measured_beside_other_work_are_measured_again_once_it_is_quiet(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, key = KnownFacts(home), facts.key_of(machine.cpu(), interpreter.find(None))
+    monkeypatch.setattr("os.getloadavg", lambda: (1000.0, 0.0, 0.0))
+    kept.put(key, FACTS)
+    assert kept.get(key) == FACTS
+    monkeypatch.setattr("os.getloadavg", lambda: (0.1, 0.0, 0.0))
+    assert kept.get(key) is None
+    kept.put(key, FACTS)
+    assert kept.get(key) == FACTS
+
+
 @pytest.mark.torch
 @pytest.mark.timeout(600)
 async def test_a_real_profile_measures_the_machine_once_and_keeps_its_evidence(
