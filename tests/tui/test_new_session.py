@@ -16,6 +16,7 @@ from tests.tui.test_hostile import obeyed
 from workbench import launch
 from workbench.arguments import parse
 from workbench.screens.new_session import NewSessionScreen
+from workbench.widgets.suggested_field import Suggestions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -116,6 +117,17 @@ async def test_typing_offers_what_goes_with_it_and_enter_takes_it(stage: Stage) 
         assert "Gated prefix average" in shown(pilot)
         await press(pilot, "enter")
         assert field(pilot, "task").value == "starter/scan"
+        assert not field(pilot, "task").is_open
+
+
+async def test_a_click_on_a_suggestion_takes_it(stage: Stage) -> None:
+    async with stage.app(on_list=True).run_test(size=(80, 24)) as pilot:
+        await opened(pilot, stage)
+        await put(pilot, "task", "s")
+        await pilot.pause()
+        await pilot.click(Suggestions, offset=(4, 1))
+        await settled(pilot)
+        assert field(pilot, "task").value == "starter/softmax"
         assert not field(pilot, "task").is_open
 
 

@@ -38,6 +38,12 @@ class Suggestions(RowList[Option], can_focus=False):
         sign = span("  " if row.ready else "x ", "worse")
         return (sign, Span(fit(inert_line(row.key), name)), span("  "), note)
 
+    def on_click(self, event: events.Click) -> None:
+        """Take what is clicked, at once."""
+        super().on_click(event)
+        if event.chain == 1:
+            self.action_open_row()
+
 
 class FieldLines(Lines):
     """A part of a field; of few tones, since Textual styles each one again with every move of the keys."""
@@ -226,7 +232,7 @@ class SuggestedField(Vertical):
             self.screen.focus_next()
 
     def on_row_opened(self, message: events.Event) -> None:
-        """Take the suggestion that was clicked twice."""
+        """Take the suggestion that was clicked."""
         message.stop()
         self.take()
 
