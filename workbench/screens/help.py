@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from workbench.actions import Act
     from workbench.widgets.document import Document
 
+KEYS, LABELS = 10, 15
+"""Cells of the two columns."""
 WITH: dict[Where, tuple[Where, ...]] = {Where.LIVE: (Where.STEER, Where.STEERS)}
 """The dialogs of a screen, which its help explains too."""
 
@@ -47,12 +50,13 @@ def help_document(where: Where, keys: Keymap | None = None) -> Document:
             (span("(9.80)  suspect: extraordinary or below the roofline, and not confirmed"),),
         ],
     )
-    return document(lines, wraps=True)
+    return replace(document(lines, wraps=True), hang=KEYS + LABELS)
 
 
 def _act_line(act: Act) -> Line:
     keys = act.shown or "ctrl+p"
-    return (Span(fit(f"  {keys}", 11), "key"), Span(fit(act.label, 16)), span(act.help, "dim"))
+    label = Span(fit(act.label, LABELS))
+    return (Span(fit(f"  {keys}", KEYS), "key"), label, span(act.help, "dim"))
 
 
 def _sign(glyph: str, word: str) -> Line:

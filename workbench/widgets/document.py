@@ -31,6 +31,8 @@ class Document:
     """What `Y` copies: the content without gutters, as it was stored."""
     under: tuple[str, ...] = ()
     """For each line, the tone under it; empty for none at all."""
+    hang: int = 0
+    """Cells by which the rest of a broken line is moved in."""
 
     def wrapped(self, width: int) -> tuple[tuple[Line, ...], tuple[int, ...]]:
         """Return the lines broken to a width, and where the stops are then."""
@@ -40,7 +42,7 @@ class Document:
         starts: list[int] = []
         for line in self.lines:
             starts.append(len(lines))
-            lines += wrap(line, width)
+            lines += wrap(line, width, self.hang)
         return tuple(lines), tuple(starts[stop] for stop in self.stops if stop < len(starts))
 
 

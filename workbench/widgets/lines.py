@@ -112,13 +112,17 @@ def flow(parts: Sequence[Line], width: int, separator: Span) -> list[Line]:
     return [joined(row, separator) for row in rows]
 
 
-def wrap(line: Line, width: int) -> list[Line]:
-    """Return a line broken after `width` cells, at a space where there is one in the last third."""
+def wrap(line: Line, width: int, hang: int = 0) -> list[Line]:
+    """Return a line broken after `width` cells, at a space where there is one in the last third.
+
+    `hang`: cells by which what follows the first row is moved in.
+    """
     rows: list[Line] = []
-    rest = line
-    while width_of(rest) > width > 0:
+    rest, indent = line, span(" " * hang)
+    while width_of(rest) > width > hang:
         head, rest = _split(rest, _break_at(plain_text(rest), width))
         rows.append(head)
+        rest = (indent, *rest) if hang else rest
     return [*rows, rest]
 
 
