@@ -19,11 +19,7 @@ def best(state: State) -> AttemptRecord | None:
 
 def best_of(attempts: Iterable[AttemptRecord]) -> AttemptRecord | None:
     """Return the best of these attempts; ties go to the older one."""
-    found: AttemptRecord | None = None
-    for attempt in attempts:
-        if eligible(attempt) and (found is None or _rank(attempt) > _rank(found)):
-            found = attempt
-    return found
+    return max(filter(eligible, attempts), key=_rank, default=None)
 
 
 def eligible(attempt: AttemptRecord) -> bool:

@@ -109,8 +109,10 @@ class AttemptRecord:
     def suspect(self) -> bool:
         """Whether its number is extraordinary or below the roofline, and not confirmed."""
         flags: list[str] = self.verdict.get("flags") or []
+        if not flags or not self.correct:  # asked of every attempt, many times a second
+            return False
         odd = "extraordinary" in flags or "below_roofline" in flags
-        return self.correct and odd and not self.verdict.get("confirmed")
+        return odd and not self.verdict.get("confirmed")
 
 
 @dataclass(slots=True)

@@ -42,6 +42,8 @@ class RowList(Scrolled, Generic[R]):
         self.follow = False
         """Whether the cursor stays on the first row as new ones come."""
         self._strips: dict[tuple[R, int, str], Strip] = {}
+        self._head_height = -1
+        """Not looked at yet; every line that is painted asks for it."""
         self._told = ""
         self.empty = NO_TEXT
         """What is said while there are no rows."""
@@ -67,7 +69,9 @@ class RowList(Scrolled, Generic[R]):
     @property
     def head_height(self) -> int:
         """1 with a heading, else 0."""
-        return 1 if self.header(80) else 0
+        if self._head_height < 0:
+            self._head_height = 1 if self.header(80) else 0
+        return self._head_height
 
     def show(self, rows: Sequence[R]) -> None:
         """Show these rows; the cursor stays on its row, or follows the first."""
@@ -103,8 +107,8 @@ class RowList(Scrolled, Generic[R]):
         return self.cursor if found is None else found
 
     def _refresh_changed(self, before: Sequence[R]) -> None:
-        for index, (old, new) in enumerate(zip(before, self.rows, strict=True)):
-            if old != new:
+        for index in range(self.top, min(self.top + self.page, len(self.rows))):
+            if before[index] != self.rows[index]:
                 self.refresh_index(index)
 
     # --- painting
