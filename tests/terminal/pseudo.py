@@ -123,10 +123,10 @@ class Pseudo:
             fields = file.read().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    def peak_bytes(self) -> int:
-        """Return the most memory it ever held."""
+    def held_bytes(self) -> int:
+        """Return the memory it holds now."""
         with open(f"/proc/{self.pid}/status", encoding="ascii") as file:  # noqa: PTH123 - read while it runs
-            line = next(row for row in file if row.startswith("VmHWM:"))
+            line = next(row for row in file if row.startswith("VmRSS:"))
         return int(line.split()[1]) * 1024
 
     def end(self) -> None:
