@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
 
+from sessions.folder import all_in
+from sessions.lock import Presence, holder, presence
 from tests.workbench.commanding import Pike
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A state folder of the test's own, no settings, no keys."""
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A state folder of the test's own, no settings, no keys; no engine outlives the test."""
     found = tmp_path / "home"
     monkeypatch.setenv("PIKE_HOME", str(found))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
@@ -27,7 +32,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "OPENROUTER_API_KEY",
     ):
         monkeypatch.delenv(name, raising=False)
-    return found
+    yield found
+    for folder in all_in(found / "sessions") if (found / "sessions").is_dir() else ():
+        engine = holder(folder)
+        if engine is not None and presence(folder) is Presence.ALIVE:
+            os.killpg(engine.pid, signal.SIGKILL)
 
 
 @pytest.fixture

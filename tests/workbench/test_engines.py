@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,7 +20,6 @@ from workbench import launch, lookup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from tests.workbench.commanding import Pike
 
@@ -103,6 +104,28 @@ def test_a_killed_engine_is_seen_as_crashed_and_revived(folder: SessionFolder, p
     revived = holder(folder)
     assert revived is not None
     assert revived.pid != engine.pid
+
+
+def test_an_engine_whose_folder_is_removed_ends_by_itself(folder: SessionFolder) -> None:
+    engine = holder(folder)
+    assert engine is not None
+    until(lambda: is_removed(folder.path))
+    until(lambda: not is_running(engine.pid))
+
+
+def is_removed(path: Path) -> bool:
+    """Remove a folder that another process still writes in; return whether it is gone."""
+    shutil.rmtree(path, ignore_errors=True)
+    return not path.exists()
+
+
+def is_running(pid: int) -> bool:
+    """Return whether a process is there and has not ended."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
 
 
 def test_leaving_plain_lines_leaves_the_engine_and_names_the_way_back(home: Path) -> None:
