@@ -246,6 +246,9 @@ class Attempt:
         seen = {
             "threads_changed": answer.get("torch_threads") != worker_threads(),
             "threads_alive": answer.get("threads") != 1,
+            "children_alive": answer.get("children") != 0,
+            "matmul_precision_set": answer.get("matmul_precision") != "highest",
+            "cudnn_tuning_set": answer.get("tuning") is True,
             "tf32_allowed": answer.get("tf32") is True,
             "deterministic_set": answer.get("deterministic") is True,
             "default_dtype_changed": answer.get("dtype") != "float32",

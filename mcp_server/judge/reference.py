@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from mcp_server.worker.program import NoisyConstruction, flat, in_format, pack, seed_all
+from mcp_server.worker.program import (
+    NoisyConstruction,
+    cast_attributes,
+    flat,
+    in_format,
+    pack,
+    seed_all,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,7 +78,7 @@ class Reference:
         load(model, self.weights)
         if dtype is not None:
             model.to(dtype)
-            _cast_attributes(model, dtype)
+            cast_attributes(model, dtype)
         return model
 
     def _constructed(self) -> nn.Module:
@@ -189,14 +196,6 @@ def load(model: nn.Module, weights: dict[str, Tensor]) -> None:
     with torch.no_grad():
         for name, value in weights.items():
             targets[name].copy_(value)
-
-
-def _cast_attributes(model: nn.Module, dtype: torch.dtype) -> None:
-    """Cast floating tensors that are plain attributes; `to` leaves them."""
-    for module in model.modules():
-        for name, value in list(vars(module).items()):
-            if isinstance(value, Tensor) and value.is_floating_point():
-                setattr(module, name, value.to(dtype))
 
 
 def hooked(model: nn.Module, change: Callable[[nn.Module], None]) -> nn.Module:

@@ -288,6 +288,14 @@ def set_tf32(on: bool) -> None:
     torch.backends.cudnn.allow_tf32 = on
 
 
+def cast_attributes(model: nn.Module, dtype: torch.dtype) -> None:
+    """Cast floating tensors that are plain attributes; `to` leaves them."""
+    for module in model.modules():
+        for name, value in list(vars(module).items()):
+            if isinstance(value, Tensor) and value.is_floating_point():
+                setattr(module, name, value.to(dtype))
+
+
 def in_format(model: nn.Module, cast: str | None, autocast: str | None, device: str) -> nn.Module:
     """Return the model wrapped to run in a lower precision, with fp32 inputs and outputs as before."""
     if cast is None and autocast is None:
@@ -305,6 +313,8 @@ class _InFormat(nn.Module):
         self.autocast = names[autocast] if autocast else None
         self.kind = device.split(":")[0]
         self.inner = inner.to(self.cast) if self.cast else inner
+        if self.cast:
+            cast_attributes(self.inner, self.cast)
 
     def forward(self, *arguments: Any) -> Any:
         if self.cast is not None:
@@ -813,12 +823,24 @@ class Program:
         peak = torch.cuda.max_memory_allocated() if self.on_gpu else None
         return {
             "threads": threading.active_count(),
+            "children": _children(),
             "torch_threads": torch.get_num_threads(),
             "tf32": bool(torch.backends.cuda.matmul.allow_tf32),
             "dtype": str(torch.get_default_dtype()).removeprefix("torch."),
             "deterministic": bool(torch.are_deterministic_algorithms_enabled()),
+            "matmul_precision": torch.get_float32_matmul_precision(),
+            "tuning": bool(torch.backends.cudnn.benchmark),
             "peak_bytes": peak,
         }
+
+
+def _children() -> int:
+    """Return how many processes this one has started that still live."""
+    count = 0
+    for path in Path("/proc/self/task").glob("*/children"):
+        with contextlib.suppress(OSError):  # a thread that has just ended
+            count += len(path.read_text(encoding="ascii").split())
+    return count
 
 
 _BLAMES = {"LOAD": "construct_failed", "STATE": "construct_failed"}

@@ -310,6 +310,32 @@ def test_the_papers_tolerance_is_marked(bench: Bench, task_file: Callable[[str],
     assert verdict["tolerance"] == "paper"
 
 
+CHANGED = {
+    "children_alive": "import subprocess\nchild = subprocess.Popen(['sleep', '60'])\n",
+    "threads_alive": "import threading, time\n"
+    "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n",
+    "threads_changed": "torch.set_num_threads(2)\n",
+    "matmul_precision_set": "torch.set_float32_matmul_precision('high')\n",
+    "tf32_allowed": "torch.backends.cuda.matmul.allow_tf32 = True\n",
+    "cudnn_tuning_set": "torch.backends.cudnn.benchmark = True\n",
+    "deterministic_set": "torch.use_deterministic_algorithms(True)\n",
+}
+"""What a process may become, honestly: the flag that says so, and what makes it so."""
+
+
+def test_what_a_candidates_process_has_become_is_flagged_and_not_refused(
+    bench: Bench, task_file: Callable[[str], Path]
+) -> None:
+    source = RIGHT["another formula"]
+    assert "class ModelNew" in source
+    changed = source.replace("class ModelNew", "".join(CHANGED.values()) + "\n\nclass ModelNew")
+    path = task_file(tasks.SOFTMAX)
+    plain, verdict = (bench.evaluate(path, one, stages=CHECK) for one in (source, changed))
+    assert said(plain) == said(verdict) == "ok"
+    assert not set(CHANGED) & set(plain["flags"])
+    assert set(CHANGED) <= set(verdict["flags"])
+
+
 UNFIT = {
     "random": (tasks.RANDOM, "stochastic", "differently"),
     "no Model": (tasks.NO_MODEL, "not_kernelbench", "no Model"),
