@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -16,8 +17,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+CPU_LIMIT_S = 900
+"""Of one compiler: where no sandbox ends it with its server, it ends by itself."""
+
 
 def _keep_to(cores: int) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_LIMIT_S, CPU_LIMIT_S))
     here = sorted(os.sched_getaffinity(0))
     if cores and cores < len(here):
         os.sched_setaffinity(0, here[:cores])

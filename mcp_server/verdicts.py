@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, cast
 
 from pydantic import ValidationError
 
-from mcp_server import build, clean, qualify
+from mcp_server import build, clean, cubins, qualify
 from mcp_server.contract import CODES, ENGINE_TAIL, Status, Verdict
 from mcp_server.executor import Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from mcp_server.clean import Cleaner
     from mcp_server.evaluate import Conversation
     from mcp_server.executor import Work
@@ -57,7 +60,7 @@ def decided(talk: Conversation, said: Message, intake: Intake, cleaner: Cleaner)
     facts = judged.model_dump(exclude_none=True)
     facts |= _intake_facts(talk.work, intake) | _sandbox_facts(talk.pool.sandbox)
     facts |= _process_facts(talk, facts) | _machine_facts(talk.judge.hello)
-    facts |= _output_facts(facts, streams)
+    facts |= _output_facts(facts, streams, talk.builds.objects(talk.build_key))
     facts["flags"] = sorted({*judged.flags, *intake.flags, *_own_flags(talk)})
     if facts.get("cause"):
         facts["cause"] = cleaner(str(facts["cause"]), talk.scratches)[:_CAUSE_LIMIT]
@@ -162,16 +165,17 @@ def _streams(talk: Conversation, cleaner: Cleaner) -> dict[str, str]:
     }
 
 
-def _output_facts(facts: Message, streams: dict[str, str]) -> Message:
+def _output_facts(facts: Message, streams: dict[str, str], objects: Sequence[Path]) -> Message:
     shown: Message = {
         "stdout_tail": clean.last(streams["stdout"], ENGINE_TAIL),
         "stderr_tail": clean.last(streams["stderr"], ENGINE_TAIL),
     }
     if facts.get("build_log"):
         streams["build_log"] = clean.printable(str(facts["build_log"]))
-    used = build.usage(streams["build_log"])
+    printed, read = build.usage(streams["build_log"]), cubins.usage(objects)
     shown["build_log"] = clean.last(streams["build_log"], ENGINE_TAIL)
     if facts.get("registers_max") is None:
+        used = printed if printed.registers_max is not None else read
         shown |= {"registers_max": used.registers_max, "spill_bytes": used.spill_bytes}
     return shown
 
