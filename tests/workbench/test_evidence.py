@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from sessions import evidence
 from tests.sessions.searches import Search, search
+from workbench.commands.profile import keep
+from workbench.widgets.profile_view import kept_profile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,3 +82,13 @@ def test_a_session_keeps_the_raw_evidence_of_its_verdicts(home: Path, done: Sear
     for other in ("", "../../x", "cd" * 32):
         evidence.keep(done.folder, {"evidence_sha256": other})
     assert [p.name for p in done.folder.artifacts.rglob("*.gz")] == [kept.name]
+
+
+def test_the_profile_of_an_attempt_is_kept_where_the_screen_looks(done: Search) -> None:
+    found: dict[str, Any] = {
+        "verdict": {"summary": ["launch-bound"]},
+        "profile": {"candidate": {"kernels": []}},
+    }
+    keep(done.folder.artifacts / "profile-c1.json", found)
+    assert kept_profile(done.folder, "c1") == found
+    assert kept_profile(done.folder, "c2") is None

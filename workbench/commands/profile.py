@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -28,12 +29,14 @@ NAME_LIMIT = 90
 
 def run(typed: argparse.Namespace, printer: Printer) -> int:
     """Profile what was named; 1 where there is no profile."""
-    task, source = _named(typed.task)
+    task, source, kept = _named(typed.task)
     if typed.candidate:
-        source = task_files.candidate(Path(typed.candidate).expanduser())
+        source, kept = task_files.candidate(Path(typed.candidate).expanduser()), None
     found = _profile(task, source, [*_flags(typed), *(["--full"] if typed.full else [])])
     if not typed.candidate:
         _keep(typed.task, found)
+    if kept is not None and found.get("profile"):
+        keep(kept, found)
     if typed.json:
         printer.pretty(found)
     else:
@@ -41,23 +44,34 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
     return DONE if found.get("profile") else FAILED
 
 
-def _named(named: str) -> tuple[str, str]:
-    """Return the task's id and the candidate's source, which is empty for the original.
+def keep(path: Path, found: dict[str, Any]) -> None:
+    """Keep an attempt's profile in its session, for the screen; a folder that cannot be written is no loss."""
+    part = path.with_suffix(".part")
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(json.dumps(found), encoding="utf-8")
+        part.replace(path)
+
+
+def _named(named: str) -> tuple[str, str, Path | None]:
+    """Return the task's id, the candidate's source, empty for the original, and where its profile is kept.
 
     Raises:
         WrongUsage: there is no such task, session or attempt.
     """
     session, sign, attempt = named.rpartition(":")
     if not sign or Path(named).expanduser().is_file():
-        return task_files.find(named).id, ""
+        return task_files.find(named).id, "", None
     folder = lookup.session(session)
     state = lookup.state(folder)
     if state.opened is None:
         raise CannotGoOn(f"{folder.name} has not begun: there is nothing to profile yet.")
+    task, kept = state.opened.task, folder.artifacts / f"profile-{attempt}.json"
     if attempt == ORIGINAL:
-        return state.opened.task, ""
+        return task, "", kept
+    record = lookup.attempt(state, attempt)
     with Reader(folder.journal) as reader:
-        return state.opened.task, reader.text(lookup.attempt(state, attempt).source_key)
+        return task, reader.text(record.source_key), kept
 
 
 def _keep(named: str, found: dict[str, Any]) -> None:
