@@ -105,6 +105,22 @@ def test_attempts_as_json_hold_intervals_and_the_sentence(pike: Pike, two: Path)
     assert found["apart_s"] > 0
 
 
+def test_numbers_of_another_kind_say_so(
+    pike: Pike, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = journals.opened
+
+    def offline(session: str, queries: int) -> f.Opened:
+        models = dict.fromkeys(("ideas", "improve", "fix"), "offline")
+        return replace(real(session, queries), models=models)
+
+    monkeypatch.setattr(journals, "opened", offline)
+    journals.build(home / "sessions/first", 12, hostile=False)
+    told = pike("compare", "first", "c3", "c5")
+    assert "numbers of another kind: offline." in told.out
+    assert pike("compare", "first", "c3", "c5", "--json").json["labels"] == ["offline"]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -52,6 +52,9 @@ def _attempts(folder: SessionFolder, typed: argparse.Namespace, printer: Printer
         printer.pretty(_json(found, ids, again))
     else:
         _print(comparing.sides(found, ids), again, printer)
+        told = comparing.labels(found, ids)
+        if told:
+            printer.data(f"These are numbers of another kind: {', '.join(told)}.")
     return DONE if all(v.get("status") == "ok" for v in again.values()) else FAILED
 
 
@@ -101,6 +104,7 @@ def _json(found: State, ids: Sequence[str], again: Verdicts) -> dict[str, Any]:
         "eager_ms": found.baseline.eager_ms if found.baseline else None,
         "told": comparing.told(sides),
         "told_again": comparing.told_again(sides, again),
+        "labels": comparing.labels(found, ids),
         "apart_s": comparing.apart_s(sides),
     }
 

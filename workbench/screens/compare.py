@@ -89,6 +89,8 @@ class CompareScreen(Measuring):
         message.stop()
         self.state = message.state
         self._sides = comparing.sides(message.state, self.ids)
+        named = (f"Compare · {self.folder.name}", *comparing.labels(message.state, self.ids))
+        write_border(self.query_one("#table"), upper=inert_line(" · ".join(named)))
         self.paint()
         self._show_diff()
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sessions.model import State
 
 AXES = (("queries", "queries"), ("money", "dollars"), ("time", "minutes"))
-SHORT = ("strategy", "best", "over eager", "best after", "queries", "cost", "attempts")
+SHORT = ("strategy", "models", "best", "over eager", "best after", "queries", "cost", "attempts")
 """The rows that matter most, where a screen has no room for all."""
 
 
