@@ -159,7 +159,7 @@ def _left(verdict: Verdict, profile: Message) -> list[str]:
 def _costliest(own: Message) -> list[str]:
     rows = kernels(own)
     if not rows:
-        return []
+        return ["the profiler saw no kernel: it may be closed to this user, or to this sandbox."]
     share = _number(rows[0], "share_ratio")
     return [f"the costliest takes {share:.0%} of the time in kernels: {rows[0]['name']}."]
 

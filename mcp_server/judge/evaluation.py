@@ -255,8 +255,13 @@ class Evaluation:
         self._enter("timing", "profiling")
         if attempt.given is None:
             return
-        eager = profiling.examine(resident.lane.station, resident.lane.slot, "", PROFILE_S)
-        own = profiling.examine(attempt.station, SLOT, self.request.source, PROFILE_S)
+        try:
+            eager = profiling.examine(resident.lane.station, resident.lane.slot, "", PROFILE_S)
+            own = profiling.examine(attempt.station, SLOT, self.request.source, PROFILE_S)
+        except (Fault, WorkerEnded):  # no part of the verdict, so it changes none
+            self.findings.flag("profile_failed")
+            self.keeper.release(self.held)
+            return
         self.keeper.release(self.held)  # a profiler leaves its hooks in the process
         cost, facts = self.held.cost, self.keeper.facts
         self.findings.evidence["profile"] = {

@@ -59,13 +59,14 @@ def profile_of(table: dict[str, Any], source: str, *, on_gpu: bool) -> dict[str,
     kernels = sorted(
         (_kernel(row, calls, busy_us, source) for row in rows), key=lambda one: -one["us"]
     )
-    idle = max(0.0, 1 - busy_us / wall_us) if on_gpu and wall_us > 0 else None
+    seen = on_gpu and bool(rows)
+    idle = max(0.0, 1 - busy_us / wall_us) if seen and wall_us > 0 else None
     return {
         "calls": calls,
         "wall_us": wall_us,
         "busy_us": busy_us,
         "idle_share_ratio": idle,
-        "launches_per_call": sum(count for _, count, _ in rows) / calls if on_gpu else None,
+        "launches_per_call": sum(count for _, count, _ in rows) / calls if seen else None,
         "kernels": kernels,
         "do_bench_ms": _number(table.get("do_bench_ms")) or None,
         **shares(kernels),

@@ -84,6 +84,12 @@ def test_without_a_faster_baseline_it_says_so() -> None:
     assert "no one-line change of PyTorch that was measured gains 5 % over eager." in told
 
 
+def test_a_profiler_that_saw_no_kernel_is_said() -> None:
+    told = described(outcome(kernels=[], idle_share_ratio=None, launches_per_call=None)).summary
+    assert "saw no kernel" in told[-1]
+    assert not any("launch-bound" in sentence for sentence in told)
+
+
 def test_a_noisy_machine_is_said() -> None:
     assert "too noisy" in described(outcome(measured(noise_floor_ratio=0.64))).summary[-1]
     assert not any(

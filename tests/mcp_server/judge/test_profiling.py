@@ -60,6 +60,12 @@ def test_shares_and_waiting_are_of_one_call() -> None:
     assert [one["share_ratio"] for one in found["kernels"]] == pytest.approx([0.75, 0.25])
 
 
+def test_a_profiler_that_saw_nothing_does_not_say_that_the_gpu_waits() -> None:
+    found = profile_of({"calls": 10, "wall_us": 100.0, "rows": []}, SOURCE, on_gpu=True)
+    assert found["idle_share_ratio"] is None
+    assert found["launches_per_call"] is None
+
+
 def test_on_a_cpu_what_no_operation_of_pytorch_took_is_told_as_such() -> None:
     table = {"calls": 2, "wall_us": 50.0, "span_us": 60.0, "rows": [["aten::mm", 2, 40.0]]}
     found = profile_of(table, "", on_gpu=False)
