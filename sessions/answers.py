@@ -25,6 +25,19 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LIMITS = ("queries", "cost_usd", "hours")
+ARGS: dict[str, tuple[str, ...]] = {
+    "guide": ("text", "scope", "last", "off"),
+    "pin": ("candidate", "off"),
+    "ban": ("candidate", "subtree", "off"),
+    "boost": ("target", "weight"),
+    "fork": ("candidate", "count", "text", "model"),
+    "submit": ("name", "parent", "fix", "author"),
+    "model": ("role", "model"),
+    "edit": ("steer", "text"),
+    "budget": LIMITS,
+    "withdraw": ("steer",),
+}
+"""What a fact keeps of a command; a submitted source is kept apart, by its key."""
 NAME_LIMIT = 200
 """Characters of a model's name."""
 
@@ -39,8 +52,9 @@ def answer(state: State, command: Command, now: float, outside: Outside) -> Answ
 
 
 def steered(state: State, command: Command, found: Answer) -> Steered:
-    """Return the fact of a command that was answered."""
-    kept = {name: value for name, value in command.args.items() if name != "source"}
+    """Return the fact of a command that was answered: of what a viewer sent, only what the act knows."""
+    known = ARGS.get(command.act, ())
+    kept = {name: value for name, value in command.args.items() if name in known}
     return Steered(
         steer=steer_id(len(state.steers) + 1),
         command=command.id,
