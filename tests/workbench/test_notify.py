@@ -60,3 +60,11 @@ async def test_without_a_command_nobody_is_told() -> None:
     notices = Notices("", "s")
     notices(SessionState.PAUSED, "the key was refused")
     await notices.told()
+
+
+async def test_what_a_search_that_goes_on_asks_is_told_as_needing_you(tmp_path: Path) -> None:
+    command, kept = keeper(tmp_path)
+    notices = Notices(command, "s")
+    notices(SessionState.RUNNING, "80 % of the queries are used")
+    await notices.told()
+    assert kept.read_text(encoding="utf-8").startswith("s needs you|80 % of the queries are used|")
