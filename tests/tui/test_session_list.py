@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +13,7 @@ from tests.tui.looking import listed, live, press, settled, shown, until
 from workbench.screens.live import LiveScreen
 from workbench.screens.session_list import SessionListScreen
 from workbench.widgets.document import plain_text
-from workbench.widgets.session_rows import SessionTable, session_row
+from workbench.widgets.session_rows import SessionTable, session_row, wants
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,6 +65,26 @@ async def test_the_selected_session_says_what_it_needs(stage: Stage) -> None:
         assert "attn-2 needs you: the key in OPENAI_API_KEY was refused. p goes on, once" in told
 
 
+async def test_the_top_line_tells_the_gpus_and_what_was_spent_today(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = tmp_path / "bin/nvidia-smi"
+    tool.parent.mkdir()
+    tool.write_text("#!/bin/sh\necho '0, NVIDIA H200, 87, 61, 41984, 143771'\n", encoding="utf-8")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
+    async with stage.app(on_list=True).run_test(size=(110, 34)) as pilot:
+        await settled(pilot)
+        await until(pilot, lambda: "GPU0 H200 87 % 61 °C 41/140 GiB" in shown(pilot), 30)
+        assert "today $ 1.09" in shown(pilot)
+        assert "2 searches running" in shown(pilot)
+
+
+def test_a_crashed_session_says_how_it_goes_on() -> None:
+    told = plain_text(wants(session_row({"id": "attn", "state": "crashed"})))
+    assert told == "attn: its engine is gone, and nothing else is lost. p starts another"
+
+
 async def test_enter_opens_a_session_and_escape_comes_back_to_it(stage: Stage) -> None:
     async with stage.app(on_list=True).run_test(size=(80, 24)) as pilot:
         await settled(pilot)
@@ -108,7 +129,9 @@ async def test_a_filter_keeps_the_sessions_it_names(stage: Stage) -> None:
     async with stage.app(on_list=True).run_test(size=(80, 24)) as pilot:
         await settled(pilot)
         await press(pilot, "slash", *"finished")
-        assert " finished" in shown(pilot).splitlines()[-1], "the line in which one types is not seen"
+        assert " finished" in shown(pilot).splitlines()[-1], (
+            "the line in which one types is not seen"
+        )
         await press(pilot, "enter")
         assert [row.key for row in listed(pilot).table.rows] == ["scan-1"]
         await press(pilot, "escape")
