@@ -20,6 +20,8 @@ def possible() -> bool:
 
 def why_not() -> str:
     """Return why no screen can be opened; empty if one can."""
+    if os.environ.get("TEXTUAL_DRIVER"):
+        return ""  # a program such as textual-serve carries the screen, over pipes
     if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         return "this is no terminal: input or output is redirected"
     if os.environ.get("TERM", "dumb") in ("", "dumb"):

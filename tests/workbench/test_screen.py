@@ -6,8 +6,12 @@ import os
 import pty
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def in_a_terminal(*words: str, term: str) -> tuple[int, str]:
@@ -43,3 +47,12 @@ def test_plain_commands_send_no_colours_to_a_terminal() -> None:
     assert code == 0
     assert "queries" in printed
     assert "\x1b" not in printed
+
+
+def test_a_program_that_serves_screens_over_pipes_gets_them(home: Path) -> None:
+    env = {**os.environ, "TEXTUAL_DRIVER": "textual.drivers.web_driver:WebDriver"}
+    argv = [sys.executable, "-m", "workbench"]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"__GANGLION__\n", "what textual-serve waits for"
+        process.kill()
