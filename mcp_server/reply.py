@@ -44,6 +44,12 @@ def plain_reply(result: BaseModel, title: str) -> CallToolResult:
     return _both(result.model_dump(mode="json", exclude_none=True), title)
 
 
+def fits(result: BaseModel, title: str) -> bool:
+    """Return whether a result that is no verdict has no more bytes than a channel may have."""
+    data = result.model_dump(mode="json", exclude_none=True)
+    return _size(data, title) <= RESULT_LIMIT_BYTES
+
+
 def headline(result: EngineResult) -> str:
     """Return the verdict in one line."""
     if result.state != "done":

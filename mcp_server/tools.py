@@ -20,7 +20,7 @@ from mcp_server.contract import SOURCE_LIMIT, WAIT_LIMIT_S, EngineResult, Kernel
 from mcp_server.errors import EvaluatorError
 from mcp_server.jobs import Job
 from mcp_server.listings import ArtifactPage, TaskList, TaskPage, TaskRow
-from mcp_server.reply import plain_reply, verdict_reply
+from mcp_server.reply import fits, plain_reply, verdict_reply
 from mcp_server.service import Service, Wish
 
 READS = ToolAnnotations(
@@ -140,11 +140,13 @@ def _register_tasks(server: Server) -> None:
         page = TaskPage(task_id=task.id, title=task.title, task_sha256=task.sha256)
         page.devices = [d.name for d in [*machine.gpus(), machine.cpu()]]
         await service(ctx).tell_known(task, page)
+        title = f"{task.id}: {task.title}"
         if len(task.source.encode()) <= _SOURCE_BYTES:
             page.source = task.source
-        else:
+        if page.source is None or not fits(page, title):
+            page.source = None
             page.source_id = service(ctx).artifacts.keep(caller(ctx), "src", task.source)
-        return plain_reply(page, f"{task.id}: {task.title}")
+        return plain_reply(page, title)
 
 
 def _register_kernels(server: Server) -> None:

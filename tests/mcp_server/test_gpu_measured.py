@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """On a GPU: facts, a profile with its kernels and CUDA-graphed baselines, telemetry and pairs of full mode."""
 
 from __future__ import annotations

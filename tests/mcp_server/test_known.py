@@ -74,6 +74,22 @@ async def test_a_task_is_shown_with_what_is_known_of_it_and_of_the_machine(
     assert len(text(reply).encode()) <= RESULT_LIMIT_BYTES
 
 
+async def test_a_source_that_leaves_no_room_beside_it_is_read_as_an_artifact(
+    setting: Setting, home: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "long.py"
+    path.write_text(TASK + "\n# " + 'é"' * 1400, encoding="utf-8")
+    task = Tasks(home).add(path)
+    assert len(task.source.encode()) <= 5_000
+    async with Client(build(setting)) as client:
+        reply = await client.call_tool("get_task", {"task_id": task.id})
+        shown = fields(reply)
+        assert "source" not in shown
+        page = await client.call_tool("get_artifact", {"artifact_id": shown["source_id"]})
+    assert "class Model" in fields(page)["text"]
+    assert len(json.dumps(shown).encode()) <= RESULT_LIMIT_BYTES
+
+
 def test_facts_measured_beside_other_work_are_measured_again_once_it_is_quiet(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
