@@ -7,34 +7,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.containers import Vertical
-from textual.content import Content
-from textual.screen import ModalScreen
-
 from sessions.steering import can_edit, can_withdraw, status
 from workbench.actions import Where, bindings
 from workbench.asking import steer
 from workbench.editing import NoEditor, edited, existing, read
-from workbench.keymap import keymap_of
-from workbench.plain import Inert, inert, inert_line
-from workbench.widgets.chooser import LABEL, Chooser
-from workbench.widgets.lines import Line, Span, app_of, joined, span, wrap
+from workbench.plain import inert, inert_line
+from workbench.screens.steer_looks import SteerLooks
+from workbench.widgets.chooser import Chooser
+from workbench.widgets.lines import app_of
 from workbench.widgets.painted import Lines
-from workbench.widgets.steer_fields import GuideBox, SteerFields
-from workbench.widgets.steer_form import ACTS, SAYS, About, Draft, Wrong, command, fields
-from workbench.widgets.steer_list import SteerList, steer_rows
+from workbench.widgets.steer_fields import GuideBox
+from workbench.widgets.steer_form import About, Draft, Wrong, command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from textual import events
-    from textual.app import ComposeResult
 
     from sessions.folder import SessionFolder
     from sessions.model import State, SteerRecord
     from workbench import messages as m
 
-WIDTH = 78
 UNDO = {
     "budget": ": send the old limit instead",
     "model": ": send the old model instead",
@@ -43,20 +36,16 @@ UNDO = {
 """How an act is undone that cannot be withdrawn."""
 
 
-class SteerScreen(ModalScreen[Draft]):
+class SteerScreen(SteerLooks):
     """Sends steers, edits and withdraws them; nothing stops while it is open. Returns what was not sent."""
 
-    CSS_PATH = "../styles/dialogs.tcss"
     BINDINGS: ClassVar = bindings(Where.STEER)
-    AUTO_FOCUS = ""
 
     def __init__(
         self, folder: SessionFolder, about: About, draft: Draft, alive: Callable[[], bool]
     ) -> None:
-        super().__init__()
+        super().__init__(about, draft)
         self._folder = folder
-        self._about = about
-        self._draft = draft
         self._alive = alive
         """Whether an engine is there to answer."""
         self._asked: dict[int, str] = {}
@@ -70,21 +59,7 @@ class SteerScreen(ModalScreen[Draft]):
         self._send_at_once = False
         """Whether `ctrl+j` was among them."""
 
-    # --- looks
-
-    def compose(self) -> ComposeResult:
-        """Lay out the form, then what was sent before."""
-        act = Inert(self._draft.act)
-        with Vertical(classes="dialog") as box:
-            box.border_title = Content(inert_line(f"Steer {self._about.state.name}", 60))
-            yield Chooser(
-                Inert("Act"), [(a, Inert(a)) for a in ACTS], start=act, bare=True, id="act"
-            )
-            yield Lines(id="told")
-            yield SteerFields(id="fields")
-            yield Lines(id="said")
-            yield SteerList(id="steers")
-            yield Lines(id="foot")
+    # --- opening
 
     async def on_mount(self) -> None:
         """Show the steers there are and the fields of the act."""
@@ -104,45 +79,6 @@ class SteerScreen(ModalScreen[Draft]):
         if self._opening and event.character and event.is_printable:
             event.stop()
             self.form.take_keys(event.character)
-
-    def _keys(self) -> Line:
-        keys = keymap_of(self)
-        found = [*keys.footer(Where.STEER), *keys.footer(Where.STEERS)]
-        shown = [a for a in found if a.id.startswith("steer")]
-        return joined(
-            [(span(act.shown, "key"), span(f" {act.label}")) for act in shown], span("  ")
-        )
-
-    @property
-    def act(self) -> str:
-        """The act whose form is shown."""
-        return self._draft.act
-
-    @property
-    def form(self) -> SteerFields:
-        """The fields of the act."""
-        return self.query_one(SteerFields)
-
-    async def _lay_out(self) -> None:
-        """Show the fields of the act, each with what was typed in it before."""
-        self._explain(Inert(SAYS[self.act]), "dim")
-        await self.form.lay_out(fields(self.act, self._about), self._draft, self._about)
-        self._speak("")
-
-    def _explain(self, text: Inert, tone: str) -> None:
-        self.query_one("#told", Lines).set_lines([(span(" " * LABEL), Span(text, tone))])
-
-    def _show_steers(self) -> None:
-        steers = self.query_one(SteerList)
-        rows = steer_rows(self._about.state)
-        steers.show(rows)
-        steers.display = bool(rows)
-        steers.styles.height = min(6, len(rows)) or 1
-
-    def _speak(self, text: str, tone: str = "dim") -> None:
-        """Say something under the fields until something else is said."""
-        rows = wrap((Span(inert_line(text, 400), tone),), WIDTH - 2) if text else []
-        self.query_one("#said", Lines).set_lines(rows)
 
     # --- what is typed
 
