@@ -75,7 +75,7 @@ def main() -> int:
     """Measure and print; the rows go to a file."""
     typed = _parser().parse_args()
     kinds = str(typed.kinds or KINDS[str(typed.device).split(":")[0]]).split(",")
-    pairs = _pairs(kinds)
+    pairs = [p for p in _pairs(kinds) if not typed.tasks or p.task in typed.tasks.split(",")]
     typed.out.mkdir(parents=True, exist_ok=True)
     runs = asyncio.run(_all(typed, pairs))
     text = _report(typed, runs)
@@ -122,6 +122,8 @@ async def _ours(typed: argparse.Namespace, pairs: list[Pair]) -> list[Run]:
 def _server(typed: argparse.Namespace) -> McpEvaluator:
     words = ["-P", "-m", "mcp_server", "serve", "--engine", "--sandbox", typed.sandbox]
     words += ["--device", typed.device, "--overlap", typed.overlap]
+    if not typed.baselines:
+        words = ["-m", "bench.quick_server", typed.device, typed.sandbox, typed.overlap]
     parameters = StdioServerParameters(command=sys.executable, args=words, env=dict(os.environ))
     return McpEvaluator(lambda: stdio_client(parameters, errlog=sys.stderr), places=typed.at_once)
 
@@ -273,6 +275,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", choices=("ours", "plain"))
     parser.add_argument("--kinds", help="folders of bench/pairs, with commas between")
     parser.add_argument("--sandbox", default="best-effort")
+    parser.add_argument("--tasks", help="only these starter tasks, with commas between")
+    parser.add_argument(
+        "--baselines", action="store_true", help="measure the originals' compiled forms before"
+    )
     parser.add_argument("--overlap", choices=("auto", "on", "off"), default="auto")
     parser.add_argument("--home", type=Path, help="state folder, to keep qualifications")
     parser.add_argument("--arch", default="9.0a", help="for the plain way's nvcc")
