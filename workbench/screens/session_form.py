@@ -74,7 +74,7 @@ class SessionForm(PikeScreen):
                 yield _field("set", "Settings", "width=5 fixes=2; down lists", between=" ")
                 yield _field("model", "Model COA", "down lists")
                 yield _field("ideas_model", "  IBA", "same as COA")
-                yield _field("fix_model", "  EFA", "same as COA; CHEAP,DEAR cascades", between=",")
+                yield _field("fix_model", "  EFA", "same as COA, or CHEAP,DEAR", between=",")
                 with Horizontal(id="budget"):
                     yield _field("queries", "Queries")
                     yield _field("cost", "dollars")
@@ -82,9 +82,7 @@ class SessionForm(PikeScreen):
                 yield _field("device", "Device")
                 yield _chooser("precision", "Precision")
                 yield _field("name", "Name", "the task's, and a counter")
-                yield Fold(
-                    "Advanced", "seed, tolerance, sandbox, from, instructions, notify, python"
-                )
+                yield Fold("More", "seed, tolerance, sandbox, from, instructions, notify, python")
                 with Container(id="advanced"):
                     yield _field("seed", "Seed", "drawn, and recorded")
                     yield _chooser("tolerance", "Tolerance")
