@@ -153,7 +153,9 @@ ACTS: tuple[Act, ...] = (
 )  # fmt: skip
 
 
-PRIORITY = frozenset({"app.leave-now", "new.start", "steer.send", "steer.in-editor", "steer.next-act", "steer.keep"})
+PRIORITY = frozenset(
+    {"app.leave-now", "new.start", "steer.send", "steer.in-editor", "steer.next-act", "steer.keep"}
+)
 """Acts whose key no field of a form may take for itself."""
 
 
