@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from pydantic import ValidationError
 
-from mcp_server import build, clean, cubins, qualify
+from mcp_server import build, clean, cubins, neighbours, qualify
 from mcp_server.contract import CODES, ENGINE_TAIL, Status, Verdict
 from mcp_server.executor import Outcome
 
@@ -62,6 +62,8 @@ def decided(talk: Conversation, said: Message, intake: Intake, cleaner: Cleaner)
     facts |= _process_facts(talk, facts) | _machine_facts(talk.judge.hello)
     facts |= _output_facts(facts, streams, talk.builds.objects(talk.build_key))
     facts["flags"] = sorted({*judged.flags, *intake.flags, *_own_flags(talk)})
+    if judged.runtime_ms is not None and _has_neighbours(talk):
+        facts["flags"] = sorted({*facts["flags"], "neighbour_on_gpu"})
     if facts.get("cause"):
         facts["cause"] = cleaner(str(facts["cause"]), talk.scratches)[:_CAUSE_LIMIT]
     if talk.overdue:
@@ -144,6 +146,12 @@ def _process_facts(talk: Conversation, judged: Message) -> Message:
             facts[name] = round(spent[stage], 3)
     facts["artifact_sha256"] = talk.builds.artifact_sha256(talk.build_key)
     return facts
+
+
+def _has_neighbours(talk: Conversation) -> bool:
+    """Return whether somebody else has a context on the GPU, now that it was timed."""
+    device = talk.pool.sandbox.device
+    return device.is_gpu and bool(neighbours.foreign(device.uuid))
 
 
 def _own_flags(talk: Conversation) -> set[str]:
