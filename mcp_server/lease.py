@@ -29,6 +29,9 @@ from mcp_server.errors import StateUnusable
 _FOLDERS = (Path("/run/lock"), Path("/var/lock"), Path("/tmp"))  # noqa: S108 -- machine-wide on purpose
 _NAME = "pike-leases"
 _RETRY_S = 0.005
+_SLOW_RETRY_S = 0.02
+_SOON_S = 0.5
+"""How long a wait is short: after it, looking often would only take the holder's processor."""
 
 
 class Lease:
@@ -55,9 +58,9 @@ class Lease:
         started = time.monotonic()
         try:
             while not _locked(self._turn):  # noqa: ASYNC110 -- another process frees it
-                await anyio.sleep(_RETRY_S)
+                await anyio.sleep(_pause_s(started))
             while not self.try_take(shared=shared):  # noqa: ASYNC110 -- another process frees it
-                await anyio.sleep(_RETRY_S)
+                await anyio.sleep(_pause_s(started))
         finally:
             fcntl.flock(self._turn, fcntl.LOCK_UN)
         return time.monotonic() - started
@@ -83,6 +86,10 @@ class Lease:
         for fd in (self.fd, self._turn):
             with suppress(OSError):
                 os.close(fd)
+
+
+def _pause_s(started: float) -> float:
+    return _RETRY_S if time.monotonic() - started < _SOON_S else _SLOW_RETRY_S
 
 
 def _locked(fd: int, kind: int = fcntl.LOCK_EX) -> bool:
