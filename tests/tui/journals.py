@@ -429,7 +429,7 @@ def _steers(script: Script) -> None:
                 {"candidate": "c4"},
                 "ann",
                 applied=False,
-                why="pin is not available yet",
+                why="c4 is not correct, so it cannot be pinned",
             ),
         ]
     )

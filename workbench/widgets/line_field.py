@@ -49,6 +49,7 @@ class LineField(Horizontal):
         yield label
         yield Input(
             self._start,
+            placeholder="type here",
             restrict=TYPEABLE,
             compact=True,
             select_on_focus=False,
