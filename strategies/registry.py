@@ -9,7 +9,10 @@ from strategies import settings as reading
 from strategies.best_of_n import BestOfN, BestOfNSettings
 from strategies.errors import UnknownStrategy, hint
 from strategies.pike_b import PikeB, PikeBSettings
+from strategies.pike_o import PikeO
+from strategies.pike_o_settings import PRESETS, PikeOSettings
 from strategies.settings import Described, Value
+from strategies.steady import Steady, SteadySettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -33,6 +36,11 @@ _ENTRIES: Mapping[str, _Entry] = {
     "pike-b-noideas": _Entry(
         "pike-b without the initial brainstorming agent", PikeBSettings, PikeB, {"ideas": 0}
     ),
+    **{
+        name: _Entry(tells, PikeOSettings, PikeO, preset)
+        for name, (tells, preset) in PRESETS.items()
+    },
+    "steady": _Entry("pike-b's step without waiting for phases", SteadySettings, Steady),
     "best-of-n": _Entry(
         "independent answers to one prompt: the yardstick", BestOfNSettings, BestOfN
     ),

@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from itertools import accumulate
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,16 @@ def resize(ideas: Sequence[str], width: int) -> list[str]:
         return list(ideas[:width])
     counts = bins(width, [1.0] * len(ideas))
     return [idea for idea, count in zip(ideas, counts, strict=True) for _ in range(count)]
+
+
+def drawn(pool: Sequence[T], weights: Sequence[float], u: float) -> T:
+    """Return one of the pool, drawn by weight; `u`: uniform, at least 0 and below 1.
+
+    `weights`: one for each of the pool, above 0; the pool holds at least one.
+    """
+    point = u * sum(weights)
+    ends = accumulate(weights)
+    return next((one for one, end in zip(pool, ends, strict=True) if point < end), pool[-1])
 
 
 def ranked(pool: Iterable[Seat]) -> list[Seat]:

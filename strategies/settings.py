@@ -26,7 +26,7 @@ class Described:
     name: str
     default: Value
     type: str
-    """`whole number`, `yes or no`, or the words it may be."""
+    """`whole number`, `number`, `yes or no`, or the words it may be."""
     meaning: str
 
 
@@ -34,14 +34,19 @@ class Described:
 class _Rule:
     default: Value
     meaning: str
-    low: int = 0
-    high: int = 0
+    low: float = 0
+    high: float = 0
     words: tuple[str, ...] = ()
 
 
 def number(default: int, low: int, high: int, meaning: str) -> int:
     """Declare a whole number from `low` to `high` as a dataclass field."""
     return field(default=default, metadata={"rule": _Rule(default, meaning, low, high)})
+
+
+def share(default: float, meaning: str) -> float:
+    """Declare a number from 0 to 1 as a dataclass field."""
+    return field(default=default, metadata={"rule": _Rule(default, meaning, 0, 1)})
 
 
 def switch(default: bool, meaning: str) -> bool:
@@ -85,7 +90,8 @@ def _type(rule: _Rule) -> str:
         return " or ".join(rule.words)
     if isinstance(rule.default, bool):
         return "yes or no"
-    return f"whole number, {rule.low} to {rule.high}"
+    kind = "number" if isinstance(rule.default, float) else "whole number"
+    return f"{kind}, {rule.low} to {rule.high}"
 
 
 def _checked(name: str, key: str, rule: _Rule, value: Value) -> Value:
@@ -101,13 +107,16 @@ def _parsed(rule: _Rule, value: Value) -> Value | None:
         return text if text in rule.words else None
     if isinstance(rule.default, bool):
         return _TRUTH.get(text.lower())
-    return _whole(text, rule)
+    return _number(text, rule)
 
 
-def _whole(text: str, rule: _Rule) -> int | None:
+def _number(text: str, rule: _Rule) -> int | float | None:
     try:
         parsed = float(text)
     except ValueError:
         return None
-    whole = parsed.is_integer() and rule.low <= parsed <= rule.high
-    return int(parsed) if whole else None
+    if not rule.low <= parsed <= rule.high:
+        return None
+    if isinstance(rule.default, float):
+        return parsed
+    return int(parsed) if parsed.is_integer() else None

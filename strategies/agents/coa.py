@@ -15,6 +15,10 @@ _NO_PARENT = (
     "No correct candidate is known yet, so the program to improve is the original itself, above."
 )
 _PARENT = "This candidate is correct: the evaluator checked it against the original. Improve on it."
+_UNSCORED = (
+    "This candidate has no score: it failed in the evaluator, or was not timed. Look for its faults "
+    "too, and improve on it."
+)
 
 
 def prompt(role: PromptRole, context: Context, templates: Templates) -> Prompt:
@@ -31,7 +35,8 @@ def _parent(context: Context) -> str:
     parent = context.parent
     if parent is None or parent.id == context.original.id:
         return _NO_PARENT
-    return f"{_PARENT}\n\n{blocks.code(parent)}"
+    told = _PARENT if parent.runtime_ms else _UNSCORED
+    return f"{told}\n\n{blocks.code(parent)}"
 
 
 def _inspirations(context: Context) -> str:

@@ -87,6 +87,15 @@ def test_an_improvement_calls_its_parent_correct_and_asks_for_much() -> None:
     assert "a large gain" in said
 
 
+def test_a_parent_that_failed_is_never_called_correct() -> None:
+    failed = Candidate("c4", "c0", "class ModelNew:\n    broken = 1\n", None)
+    for role in (PromptRole.IMPROVE, PromptRole.CROSS):
+        said = text(role, context(parent=failed, inspirations=(failed,)))
+        assert "This candidate has no score: it failed" in said
+        assert "is correct:" not in said
+        assert "are correct" not in said
+
+
 @pytest.mark.parametrize("parent", [None, ORIGINAL])
 def test_an_improvement_of_the_original_calls_it_the_original(parent: Candidate | None) -> None:
     said = text(PromptRole.IMPROVE, context(parent=parent))
