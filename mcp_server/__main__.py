@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from mcp_server.local import Setting
 
-_SANDBOXES = ("strict", "best-effort", "bwrap", "process")
+_SANDBOXES = ("strict", "best-effort", "bwrap", "landlock", "process")
 
 
 def home() -> Path:

@@ -138,7 +138,7 @@ def _version(argv: list[str]) -> str:
 
 async def _sandbox_rows(python: Interpreter) -> list[Row]:
     rows: list[Row] = []
-    levels: tuple[Level, ...] = ("bwrap", "process")
+    levels: tuple[Level, ...] = ("bwrap", "landlock", "process")
     for level in levels:
         found = await probes.probe(level, python, machine.cpu())
         missing = ", ".join(found.missing)

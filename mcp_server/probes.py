@@ -86,9 +86,7 @@ async def choose(
         SandboxUnavailable: no level of the wanted strength passes.
     """
     found: list[Finding] = []
-    levels: list[Level] = ["process"] if wanted == "process" else ["bwrap"]
-    if wanted == "best-effort":
-        levels.append("process")
+    levels = _LEVELS[wanted]
     for level in levels:
         allowed = limits or Limits()
         finding = await probe(level, interpreter, device, allowed)
@@ -97,11 +95,25 @@ async def choose(
             allowed = replace(allowed, address_bytes=0)
             finding = await probe(level, interpreter, device, allowed)
         found.append(finding)
-        if finding.works and (level == "process" or set(finding.missing) <= {"pids"}):
+        if finding.works and set(finding.missing) <= _MAY_LACK[level]:
             if level == "process" and wanted != "process":
                 log.warning("no sandbox: candidates are not fenced in; %s", found[0].reason)
             return Sandbox(level, interpreter, device, finding.missing, allowed)
     raise SandboxUnavailable(_refusal(found))
+
+
+_LEVELS: dict[Wanted, tuple[Level, ...]] = {
+    "strict": ("bwrap",),
+    "best-effort": ("bwrap", "landlock", "process"),
+    "bwrap": ("bwrap",),
+    "landlock": ("landlock",),
+    "process": ("process",),
+}
+_MAY_LACK: dict[Level, frozenset[str]] = {
+    "bwrap": frozenset({"pids"}),
+    "landlock": frozenset({"pids", "unix_sockets"}),
+    "process": frozenset({*_ESCAPES, "pids"}),
+}
 
 
 def _refusal(found: list[Finding]) -> str:

@@ -3,6 +3,7 @@
 | level | what holds |
 | --- | --- |
 | `bwrap` | own namespaces, no network, no home, nothing writable but scratch; limits |
+| `landlock` | the same without bubblewrap, but for sockets by path and the sight of other processes |
 | `process` | limits, a clean environment and an own process group only |
 
 Whether a level works here is found out by effect, in probes.py.
@@ -25,17 +26,20 @@ if TYPE_CHECKING:
     from mcp_server.interpreter import Interpreter
     from mcp_server.machine import Device
 
-Level = Literal["bwrap", "process"]
-Wanted = Literal["strict", "best-effort", "bwrap", "process"]
+Level = Literal["bwrap", "landlock", "process"]
+Wanted = Literal["strict", "best-effort", "bwrap", "landlock", "process"]
 
 PACKAGE = Path(__file__).parent
 ENTER = PACKAGE / "enter.py"
+FENCE = PACKAGE / "fence.py"
 SCRATCH = "/scratch"
 """Where a process under `bwrap` finds its scratch; equal for all, so that copied builds stay valid."""
 MEBIBYTE = 1024 * 1024
 GIBIBYTE = 1024 * MEBIBYTE
 _TMP_BYTES = 1 * GIBIBYTE
 _SHM_BYTES = 4 * GIBIBYTE
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/sys")
+_PLAIN_NODES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom"))
 _ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime")
 
 
@@ -89,6 +93,8 @@ class Sandbox:
             inner = self._entered(program, os.getpid())
             return inner, environment
         seen = tuple(dict.fromkeys((*self.interpreter.reads, *reads, str(ENTER), *_tools())))
+        if self.level == "landlock":
+            return self._fenced(program, scratch, seen), environment
         arguments = [
             *_namespaces(),
             *(part for k, v in environment.items() for part in ("--setenv", k, v)),
@@ -99,6 +105,23 @@ class Sandbox:
             *("--remount-ro", "/"),
         ]
         return ["bwrap", *arguments, "--", *self._entered(program, 0)], {"PATH": os.defpath}
+
+    def _fenced(self, program: list[str], scratch: Path, seen: tuple[str, ...]) -> list[str]:
+        system = [path for path in _SYSTEM if Path(path).exists()]
+        fence = {
+            "read": [
+                *system,
+                *(f"/etc/{name}" for name in _ETC),
+                *seen,
+                str(PACKAGE / "__init__.py"),
+            ],
+            # Names alone: an import looks for a package in the folder that holds it.
+            "list": [str(PACKAGE.parent)],
+            "write": [str(scratch)],
+            "nodes": [*_PLAIN_NODES, *self.device.nodes],
+        }
+        python = [self.interpreter.executable, "-I", "-S", "-B", str(FENCE)]
+        return [*python, str(os.getpid()), json.dumps(fence), *self._entered(program, 0)]
 
     def _entered(self, program: list[str], parent: int) -> list[str]:
         limits = json.dumps(self._resource_limits())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 import subprocess
 import sys
@@ -52,8 +54,30 @@ def setting(home: Path) -> Setting:
     return Setting(home, sandbox="process", device="cpu", programs=SMALL, lease_folder=leases)
 
 
+def landlock_works() -> bool:
+    """Return whether this machine lets Landlock and namespaces fence a program in."""
+    fence = {"read": ["/"], "list": [], "write": [], "nodes": []}
+    words = [str(PACKAGE / "fence.py"), str(os.getpid()), json.dumps(fence), sys.executable]
+    argv = [sys.executable, "-I", "-S", "-B", *words, "-I", "-S", "-c", ""]
+    return subprocess.run(argv, capture_output=True, check=False, timeout=60).returncode == 0
+
+
+needs_landlock = pytest.mark.skipif(not landlock_works(), reason="Landlock does not work here")
+FENCES = [
+    pytest.param("bwrap", marks=needs_bwrap),
+    pytest.param("landlock", marks=needs_landlock),
+]
+
+
+@pytest.fixture(params=FENCES)
+def fenced(setting: Setting, request: pytest.FixtureRequest) -> Setting:
+    """Each level that fences a candidate in."""
+    return replace(setting, sandbox=request.param)
+
+
 @pytest.fixture
-def fenced(setting: Setting) -> Setting:
+def walled(setting: Setting) -> Setting:
+    """The level that hides even what it does not let through."""
     return replace(setting, sandbox="bwrap")
 
 

@@ -1,8 +1,9 @@
 # id: K6
 # kind: finds the worker's own clock among its objects and makes it run slow
 # task: starter/softmax
-# expect: rejected/clock_not_confirmed
+# expect: rejected/clock_not_confirmed | ok
 # needs: cpu
+# outcome: indistinguishable | slower
 import gc
 import time
 
