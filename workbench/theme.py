@@ -136,7 +136,8 @@ def defaults() -> dict[str, str]:
 
 def choose(environ: Mapping[str, str], wanted: str = "") -> str:
     """Return the theme for this terminal; `wanted` is `dark`, `light`, `ansi` or empty."""
-    rich = environ.get("COLORTERM") in ("truecolor", "24bit")
+    served = bool(environ.get("TEXTUAL_DRIVER"))  # in a browser, whatever TERM the server had
+    rich = served or environ.get("COLORTERM") in ("truecolor", "24bit")
     poor = not rich and environ.get("TERM", "") in COLOUR_POOR
     if wanted == "ansi" or (poor and not wanted):
         return SIXTEEN.name

@@ -11,6 +11,10 @@ import pytest
 
 from tests.tui.looking import press, settled, shown
 from workbench import theme
+from workbench.actions import ACTS
+from workbench.glyphs import UNICODE
+from workbench.widgets.lines import ascii_only
+from workbench.widgets.steer_form import SAYS
 
 if TYPE_CHECKING:
     from tests.tui.conftest import Stage
@@ -54,6 +58,7 @@ def test_a_dumb_terminal_is_refused_with_the_plain_command() -> None:
         ({"TERM": "xterm", "COLORTERM": "truecolor"}, "pike-dark"),
         ({"TERM": "linux"}, "pike-16"),
         ({"TERM": "xterm"}, "pike-16"),
+        ({"TERM": "xterm", "TEXTUAL_DRIVER": "web"}, "pike-dark"),
     ],
 )
 def test_the_theme_suits_the_terminal(environ: dict[str, str], name: str) -> None:
@@ -64,3 +69,10 @@ def test_every_theme_defines_every_token() -> None:
     tokens = set(theme.defaults())
     for one in theme.THEMES:
         assert tokens <= set(one.variables)
+
+
+def test_none_of_our_own_signs_is_lost_in_ascii() -> None:
+    words = [f"{act.shown} {act.help} {act.label}" for act in ACTS]
+    words += [*SAYS.values(), "█ µs", *UNICODE.sessions.values(), *UNICODE.verdicts.values()]
+    for text in words:
+        assert ascii_only(text).count("?") == text.count("?"), text

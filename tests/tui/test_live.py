@@ -495,3 +495,19 @@ async def test_a_filter_that_keeps_nothing_says_so(stage: Stage) -> None:
         await settled(pilot)
         await press(pilot, "slash", *">99x", "enter")
         assert "no attempt is like that; esc drops the filter" in shown(pilot)
+
+
+async def test_the_chart_alone_fills_a_tall_screen_without_a_tty(stage: Stage) -> None:
+    async with stage.app().run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await press(pilot, "v")
+        lines = shown(pilot).splitlines()
+        (axis,) = [n for n, line in enumerate(lines) if line.split()[1:3] == ["0", "10"]]
+        assert axis >= WIDE[1] - 5, "plotext cut it to 24 lines"
+
+
+async def test_where_there_is_room_the_best_is_also_said_over_eager(stage: Stage) -> None:
+    for size, seen in ((WIDE, True), (NARROW, False)):
+        async with stage.app().run_test(size=size) as pilot:
+            await settled(pilot)
+            assert ("× eager)" in shown(pilot).splitlines()[0]) is seen

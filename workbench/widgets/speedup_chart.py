@@ -123,6 +123,8 @@ class SpeedupChart(PlotextPlot):
         ascii_only = is_ascii(self)
         plt.clear_figure()
         plt.theme("clear")
+        # Without a tty, as in a browser, plotext cuts to 80×24; its public switch is for its one global plot only.
+        plt._limit_size(False, False)  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]
         plt.plotsize(self.size.width, self.size.height)
         plt.frame(False)
         plt.xaxes(False, False)
