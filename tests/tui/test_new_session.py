@@ -15,6 +15,7 @@ from tests.tui.looking import listed, live, press, settled, shown, until
 from tests.tui.test_hostile import obeyed
 from workbench import launch
 from workbench.arguments import parse
+from workbench.screens.live import LiveScreen
 from workbench.screens.new_session import NewSessionScreen
 from workbench.widgets.suggested_field import Suggestions
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from workbench.form_looks import Looker
     from workbench.widgets.suggested_field import SuggestedField
 
+OTHERS_S = 60.0
+"""What other processes, which look at this machine, may take."""
 SIZES = ((160, 44), (110, 34), (80, 24), (60, 16))
 KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY")  # fmt: skip
 
@@ -100,13 +103,13 @@ async def test_settings_of_a_file_win_over_the_last_session(stage: Stage, tmp_pa
 async def test_n_opens_it_and_what_was_typed_is_there_next_time(stage: Stage) -> None:
     async with stage.app(on_list=True).run_test(size=(80, 24)) as pilot:
         await settled(pilot)
-        await press(pilot, "n")
-        await until(pilot, lambda: form(pilot).field("strategy").options)
-        await put(pilot, "name", "mine")
-        await press(pilot, "escape")
-        assert listed(pilot).is_current
-        await press(pilot, "n")
-        await until(pilot, lambda: form(pilot).values()["name"] == "mine")
+        await pilot.press("n")
+        await until(pilot, lambda: form(pilot).field("strategy").options, OTHERS_S)
+        field(pilot, "name").input.focus()
+        await pilot.press(*"mine", "escape")
+        await until(pilot, lambda: listed(pilot).is_current)
+        await pilot.press("n")
+        await until(pilot, lambda: form(pilot).values()["name"] == "mine", OTHERS_S)
 
 
 async def test_typing_offers_what_goes_with_it_and_enter_takes_it(stage: Stage) -> None:
@@ -186,7 +189,7 @@ async def test_a_refusal_stands_at_its_field_and_nothing_starts(stage: Stage) ->
             kept = field(pilot, name).value
             field(pilot, name).put(text)
             await pilot.press("ctrl+j")
-            await until(pilot, lambda name=name: refused(pilot, name), 20)
+            await until(pilot, lambda name=name: refused(pilot, name), OTHERS_S)
             await pilot.pause()
             assert said in " ".join(shown(pilot).replace("│", " ").split()), name
             assert field(pilot, name).has_focus_within
@@ -255,24 +258,15 @@ async def test_an_ascii_locale_gets_ascii_only(stage: Stage) -> None:
 async def test_a_session_is_begun_and_watched(stage: Stage) -> None:
     async with stage.app(on_list=True).run_test(size=(110, 44)) as pilot:
         await settled(pilot)
-        await press(pilot, "n")
+        await pilot.press("n")
         screen = form(pilot)
-        for _ in range(2000):
-            if screen.field("device").options:
-                break
-            await pilot.pause(0.05)
-        for name, text in (
-            ("model", "offline"),
-            ("fix_model", ""),
-            ("name", "begun"),
-            ("device", "cpu"),
-        ):
+        await until(pilot, lambda: screen.field("device").options, 300)
+        begun = {"model": "offline", "fix_model": "", "name": "begun", "device": "cpu"}
+        for name, text in begun.items():
             screen.field(name).put(text)
         await pilot.press("ctrl+j")
-        for _ in range(2000):
-            if pilot.app.screen is not screen:
-                break
-            await pilot.pause(0.05)
+        await until(pilot, lambda: isinstance(pilot.app.screen, LiveScreen), 300)
+        await until(pilot, lambda: live(pilot).feed is not None, OTHERS_S)
         assert live(pilot).folder.name == "begun"
         folder = SessionFolder(stage.root / "sessions/begun")
         assert launch.is_alive(folder)
