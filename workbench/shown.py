@@ -114,7 +114,8 @@ def standing(state: State, live: Live, engine: Presence, now: float) -> Standing
         case SessionState.RUNNING:
             return _running(state, live, engine, now)
         case SessionState.WAITING:
-            return Standing("waiting", live.waits_for)
+            waited = duration(max(0.0, now - state.last_at))
+            return Standing("waiting", f"{live.waits_for} · {waited}")
         case SessionState.CRASHED:
             return Standing("crashed", "p revives it", silent=True)
         case SessionState.FINISHED | SessionState.STOPPED:

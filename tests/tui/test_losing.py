@@ -12,6 +12,7 @@ import pytest
 
 from sessions import facts as f
 from sessions.attention import Attention
+from sessions.journal import Journal
 from tests.tui import journals
 from tests.tui.looking import live, press, settled, shown, told, until
 from workbench.banner_words import NEXT, needs_words
@@ -102,6 +103,17 @@ async def test_a_silent_engine_is_told_from_its_heartbeat(stage: Stage) -> None:
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
         assert "✗ crashed engine not responding since" in shown(pilot)
+
+
+async def test_a_search_without_an_evaluator_waits_and_says_how_long(stage: Stage) -> None:
+    journal = await Journal.open(stage.folder.journal, wal=True)
+    await journal.live(stage.at, {"waits_for": "no evaluator here", "heartbeat": stage.at})
+    await journal.close()
+    async with stage.app().run_test(size=NARROW) as pilot:
+        await settled(pilot)
+        top = shown(pilot).splitlines()[0]
+        assert "◌ waiting no evaluator here · 4 s" in top
+        assert "q 29/300" in top
 
 
 def on_another_host(stage: Stage) -> None:

@@ -33,7 +33,7 @@ _ONE_CELL = str.maketrans(
     {
         **{UNICODE.sessions[word]: sign for word, sign in ASCII.sessions.items()},
         **{UNICODE.verdicts[word]: sign for word, sign in ASCII.verdicts.items()},
-        **dict(zip("★×–−±│─→≈·▸▾⋮⋯␤▐•", "*x--~|->~.>v::||*", strict=True)),
+        **dict(zip("★×–−±│─→≈·▸▾⋮⋯␤▐•█µ←↑↓", "*x--~|->~.>v::||*#u<^v", strict=True)),
     }
 )
 
