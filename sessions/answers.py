@@ -40,6 +40,8 @@ ARGS: dict[str, tuple[str, ...]] = {
 """What a fact keeps of a command; a submitted source is kept apart, by its key."""
 NAME_LIMIT = 200
 """Characters of a model's name."""
+CASCADE_LIMIT = 8
+"""Models of the error fixing agent."""
 
 
 def answer(state: State, command: Command, now: float, outside: Outside) -> Answer:
@@ -158,6 +160,8 @@ def _model(state: State, command: Command, outside: Outside) -> Answer:
         return refused("name a model")
     if "," in name and role != FIX_MODEL:
         return refused("several models, cheapest first, are for the role fix only")
+    if name.count(",") >= CASCADE_LIMIT:
+        return refused(f"{CASCADE_LIMIT} models is the most")
     changed = changed_since(
         state, command, lambda s: not set(roles).isdisjoint(s.args.get("models", {}))
     )

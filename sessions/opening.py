@@ -7,6 +7,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from sessions.answering import Opened, Outside
+from sessions.answers import CASCADE_LIMIT
 from sessions.models.port import MAX_TOKENS, ModelError
 from strategies.protocol import Agent, Candidate, Context, Prompt, PromptRole
 
@@ -27,7 +28,7 @@ async def outside(parts: Parts, command: Command, seats: int) -> Outside:
     """Return what the rules must know besides the facts; a model that can be asked is open afterwards."""
     named = str(command.args.get("model") or "") if command.act in NAMING else ""
     names = [name for name in dict.fromkeys(named.split(",")) if name]
-    models = {name: await _opened(parts, name) for name in names[:8]}
+    models = {name: await _opened(parts, name) for name in names[:CASCADE_LIMIT]}
     return Outside(seats, _unpriced(parts), models)
 
 
