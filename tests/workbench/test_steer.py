@@ -145,6 +145,7 @@ def test_without_an_engine_a_steer_is_kept_listed_and_judged_as_things_stand(pik
     search(sessions_root(), name="s")
     told = pike("steer", "s", "pin", "c7", "--json")
     assert (told.code, told.json["applied"], told.json["state"]) == (0, None, "kept")
+    assert set(told.json) == KEYS
     assert "it crashed. `pike resume s` starts a new one" in told.json["why"]
     assert "will be refused: there is no candidate 'c7'" in told.json["why"]
     assert [row["state"] for row in pike("steer", "s", "list", "--json").json] == ["kept"]

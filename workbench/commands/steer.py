@@ -79,8 +79,8 @@ def _kept(
     alive = launch.is_alive(folder)
     why = _silent(folder, lookup.state(folder), alive=alive) + _forecast(folder, act, args)
     if as_json:
-        row = {"id": None, "command": command, "act": act, "applied": None, "why": why}
-        printer.json({**row, "state": KEPT, "uses": 0, "args": _without_source(args)})
+        sent = Command(command, time.time(), commands.user(), act, args, 0)
+        printer.json({**_waiting(sent), "why": why})
     else:
         printer.talk(f"kept for {folder.name}: {why}")
     return FAILED if alive else DONE
@@ -152,14 +152,10 @@ def _cells(found: State, steer: SteerRecord) -> tuple[str, ...]:
 
 def _waiting(command: Command) -> dict[str, Any]:
     row = {"id": None, "command": command.id, "act": command.act, "applied": None, "why": ""}
-    args = _without_source(command.args)
+    args = {name: value for name, value in command.args.items() if name != "source"}
     return {**row, "state": KEPT, "uses": 0, "author": command.author, "text": "", "args": args}
 
 
 def _waiting_cells(command: Command) -> tuple[str, ...]:
     what = said(command.act, command.args)
     return (fmt.NONE, command.act, KEPT, fmt.NONE, command.author, what, "no engine took it up yet")
-
-
-def _without_source(args: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in args.items() if name != "source"}
