@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
@@ -20,7 +25,6 @@ from tests.mcp_server.test_recipes import USUAL, written
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
-    from pathlib import Path
 
     from mcp_server.sandbox import Level
 
@@ -130,10 +134,10 @@ async def test_a_build_that_never_ends_is_ended_with_all_it_started_and_not_kept
 
 
 async def test_a_paused_build_goes_on_and_its_limit_waits(tmp_path: Path) -> None:
+    said: list[str] = []
     async with builder(tmp_path) as ready, anyio.create_task_group() as group:
         ready.pause(on=True)
         scratch, seen = wish(ready, "one")
-        said: list[str] = []
 
         async def build() -> None:
             said.append((await ready.build(scratch, seen, 20)).said)
@@ -165,3 +169,49 @@ async def test_a_folder_outside_the_scratch_is_left_alone(tmp_path: Path) -> Non
         (scratch / "link").symlink_to("/etc")
         for folder in ("/etc", f"{seen}/../../etc", str(scratch / "link")):
             assert (await ready.build(scratch, folder, 60)).said == "left"
+
+
+KILLED = """
+import sys
+from pathlib import Path
+import anyio
+from tests.mcp_server.test_builder import ENDLESS, builder, wish
+from tests.mcp_server.test_recipes import USUAL
+
+async def main():
+    async with builder(Path(sys.argv[1]), sys.argv[2]) as ready:
+        scratch, seen = wish(ready, "one", ENDLESS, USUAL + " -ftemplate-depth=100000")
+        await ready.build(scratch, seen, 600)
+
+anyio.run(main)
+"""
+
+
+def started(server: int) -> list[int]:
+    """Return a server's processes, once a compiler is among them."""
+    members = watch.tree(server)
+    names = [name(pid) for pid in members]
+    return members[1:] if "cc1plus" in names else []
+
+
+def name(pid: int) -> str:
+    """Return what a process runs."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
+
+
+@pytest.mark.parametrize("level", [pytest.param("bwrap", marks=needs_bwrap)])
+def test_a_killed_server_takes_its_compilers_with_it(tmp_path: Path, level: str) -> None:
+    argv = [sys.executable, "-c", KILLED, str(tmp_path), level]
+    with subprocess.Popen(argv, cwd=Path(__file__).parents[2]) as server:
+        deadline = time.monotonic() + 60
+        while not (running := started(server.pid)) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert running, "no compiler was started"
+        server.send_signal(signal.SIGKILL)
+        server.wait()
+        while any(Path(f"/proc/{pid}").exists() for pid in running) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert not [pid for pid in running if Path(f"/proc/{pid}").exists()]

@@ -97,3 +97,11 @@ async def test_a_form_that_is_not_known_is_built_in_the_candidates_own_sandbox(
     async with open_local(real) as executor:
         found, _ = await built(executor, task, source)
     assert (found.status, found.build_cached) == (Status.OK, False), found.cause
+
+
+async def test_without_overlap_the_candidates_own_sandbox_builds(real: Setting, task: Task) -> None:
+    async with open_local(replace(real, overlap=False)) as executor:
+        found, stages = await built(executor, task, candidate())
+    assert (found.status, found.build_cached) == (Status.OK, False), found.cause
+    assert found.artifact_sha256 is not None
+    assert "build" not in stages[:2]
