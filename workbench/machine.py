@@ -93,7 +93,8 @@ def check_sandbox(found: Machine, wanted: str) -> str:
         raise CannotGoOn(
             f"--sandbox strict cannot hold here: {why}. Or give --sandbox best-effort."
         )
-    return f"candidates run in the weaker sandbox `process`: {why}."
+    level = "landlock" if found.row("sandbox landlock").state == "ok" else "process"
+    return f"candidates run in the weaker sandbox `{level}`: {why}."
 
 
 def device(found: Machine, wanted: str) -> str:

@@ -151,8 +151,8 @@ def _labels(found: dict[str, Any]) -> str:
         labels.insert(0, "no measurable difference")
     if found.get("tolerance") == "paper":
         labels.append("tolerance paper")
-    if found.get("sandbox_level") == "process":
-        labels.append("sandbox process")
+    if found.get("sandbox_level") in ("landlock", "process"):
+        labels.append(f"sandbox {found['sandbox_level']}")
     return f" [{', '.join(inert_line(str(label)) for label in labels)}]" if labels else ""
 
 
