@@ -12,14 +12,17 @@ import pytest
 
 from sessions import facts as f
 from sessions.attention import Attention
-from sessions.journal import Journal
+from sessions.folder import SessionFolder
+from sessions.journal import Journal, Reader
 from tests.tui import journals
 from tests.tui.looking import live, press, settled, shown, told, until
+from workbench.app import PikeApp
 from workbench.banner_words import NEXT, needs_words
 from workbench.keymap import Keymap
 from workbench.screens.live import LiveScreen
 
 if TYPE_CHECKING:
+    from sessions.model import State
     from tests.tui.conftest import Stage
 
 WIDE, NARROW = (160, 44), (80, 24)
@@ -114,6 +117,33 @@ async def test_a_search_without_an_evaluator_waits_and_says_how_long(stage: Stag
         top = shown(pilot).splitlines()[0]
         assert "◌ waiting no evaluator here · 4 s" in top
         assert "q 29/300" in top
+
+
+async def test_a_finished_search_goes_on_with_p_once_its_budget_is_raised(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[SessionFolder] = []
+
+    def start(folder: SessionFolder, found: State) -> int:
+        """Start no process for a made-up search."""
+        del found
+        started.append(folder)
+        return 0
+
+    monkeypatch.setattr("workbench.renewing.start", start)
+    folder = SessionFolder(stage.root / "sessions/scan-1")
+    app = PikeApp(folder, now=lambda: stage.at + 4, wanted_theme="dark")
+    async with app.run_test(size=NARROW) as pilot:
+        await settled(pilot)
+        await press(pilot, "p")
+        assert "B raises its budget; then p again" in told(pilot)
+        await press(pilot, "B", "ctrl+u", *"400", "ctrl+j")
+        await until(pilot, lambda: "budget is kept: no engine runs; p starts one" in told(pilot))
+        await until(pilot, lambda: "budget asked" in shown(pilot))
+        await press(pilot, "p")
+        await until(pilot, lambda: started)
+    with Reader(folder.journal) as reader:
+        assert [c.act for c in reader.waiting_commands()] == ["budget", "resume"]
 
 
 def on_another_host(stage: Stage) -> None:

@@ -254,7 +254,7 @@ async def test_without_an_engine_a_steer_is_kept_and_said_to_be(stage: Stage) ->
         await open_at(pilot, "pin")
         await press(pilot, "ctrl+j")
         await until(pilot, lambda: isinstance(pilot.app.screen, LiveScreen))
-        assert "pin is kept: no engine runs, the next one takes it up" in told(pilot)
+        assert "pin is kept: no engine runs; p starts one" in told(pilot)
         assert [c.act for c in stage.asked()] == ["pin"]
 
 

@@ -11,6 +11,7 @@ from workbench import messages as m
 from workbench.asking import ask, start
 from workbench.files import free
 from workbench.format import plural
+from workbench.keymap import keymap_of
 from workbench.plain import Inert, inert_line
 from workbench.screens.choice import CANCEL, STAY, Answer, Choice
 from workbench.screens.detail_pane import DetailPane
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from workbench.feed import Feed
 
 AXES = ("queries", "money", "time")
+GOES_ON = ("budget", "submit", "fork")
+"""Steers that give a finished search something to do."""
 
 
 class SessionActs(PikeScreen):
@@ -106,8 +109,13 @@ class SessionActs(PikeScreen):
         if self.feed is None:
             return
         if self.standing.word == "finished":
-            more = f"pike steer {self.folder.name} budget --queries N"
-            self.tell(f"finished: {self.standing.note}. To go on, raise its budget: {more}")
+            if any(command.act in GOES_ON for command in self.feed.asked):
+                self.ask("resume", revive=True)
+            else:
+                budget = keymap_of(self).key_of("live.budget")
+                self.tell(
+                    f"finished: {self.standing.note}. {budget} raises its budget; then p again"
+                )
             return
         alive = self.feed.engine is Presence.ALIVE or self.is_foreign
         if alive and not self.standing.resumes:

@@ -139,7 +139,9 @@ class SteerScreen(SteerLooks):
         else:
             self._sent(message.act)
             app_of(self).notify(
-                inert_line(f"{message.act} is kept: no engine runs, the next one takes it up"),
+                inert_line(
+                    f"{message.act} is kept: no engine runs; p starts one, which takes it up"
+                ),
                 markup=False,
             )
 

@@ -183,7 +183,7 @@ class SteerActs(SessionActs):
             return
         self._sent[message.command] = message.act
         if not self._is_alive():
-            self.tell(f"{message.act} is kept: no engine runs, the next one takes it up")
+            self.tell(f"{message.act} is kept: no engine runs; p starts one, which takes it up")
 
     def steers_answered(self, state: State) -> None:
         """Tell what became of this viewer's steers; a refusal stays in the banner until it is settled."""
