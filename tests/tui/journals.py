@@ -416,9 +416,10 @@ def _ideas(script: Script) -> None:
     )
 
 
-def _steers(script: Script) -> None:
+def _steers(script: Script, *, hostile: bool) -> None:
     guide = {"text": "keep the attention in fp16", "scope": "session", "last": None}
-    waiting = {"text": f"no atomics {HOSTILE[0]}", "scope": "lineage:003", "last": 10}
+    text = f"no atomics {HOSTILE[0]}" if hostile else "no atomics"
+    waiting = {"text": text, "scope": "lineage:003", "last": 10}
     script.add(
         [
             f.Steered("s1", 901, "guide", guide, "ann", applied=True),
@@ -461,7 +462,7 @@ def script(attempts: int = 30, *, hostile: bool = True, session: str = "gpt-bloc
     while len(made.sources) < attempts - 3:
         _trajectory(made, number, ["s1"] if number > 12 else [])
         if number == 12:
-            _steers(made)
+            _steers(made, hostile=hostile)
         if number == 14 and hostile:
             number += 1
             _hostile(made, number)
@@ -553,11 +554,12 @@ def build(
     (folder / "engine.log").write_text(
         f"INFO engine: started\nWARNING engine: {HOSTILE[1]}\n", encoding="utf-8"
     )
-    asyncio.run(_write(folder / "journal.db", made))
+    asyncio.run(write(folder / "journal.db", made))
     return made
 
 
-async def _write(path: Path, made: Script) -> None:
+async def write(path: Path, made: Script) -> None:
+    """Record a script, with its live row and its summary."""
     journal = await Journal.open(path, wal=True)
     try:
         for at, bodies, texts in made.steps:

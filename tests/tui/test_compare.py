@@ -237,7 +237,7 @@ async def test_a_session_on_another_task_is_told(
     folder = stage.root / "sessions/other-1"
     made = journals.script(8, hostile=False, session="other-1")
     folder.mkdir()
-    await journals._write(folder / "journal.db", made)  # pyright: ignore[reportPrivateUsage]
+    await journals.write(folder / "journal.db", made)
     async with stage.app(on_list=True).run_test(size=(80, 24)) as pilot:
         await versus(pilot, stage, "gpt-block", "other-1")
         assert "only sessions on one task can be compared" in told(pilot)

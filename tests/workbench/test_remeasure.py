@@ -65,7 +65,7 @@ def session(home: Path) -> SessionFolder:
     made.add([journals.baseline(), f.Proposed([proposal], {}), f.Started("p1", "001")])
     attempt = f.AttemptMade("c1", "c0", "p1", 0, "001", key_of(CANDIDATE), "", "human", "")
     made.add([attempt], [CANDIDATE])
-    asyncio.run(journals._write(folder.journal, made))  # pyright: ignore[reportPrivateUsage]
+    asyncio.run(journals.write(folder.journal, made))
     return folder
 
 
