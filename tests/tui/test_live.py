@@ -504,6 +504,9 @@ async def test_the_chart_alone_fills_a_tall_screen_without_a_tty(stage: Stage) -
         lines = shown(pilot).splitlines()
         (axis,) = [n for n, line in enumerate(lines) if line.split()[1:3] == ["0", "10"]]
         assert axis >= WIDE[1] - 5, "plotext cut it to 24 lines"
+        assert "by queries · dots: other correct attempts · ticks: failures" in shown(pilot)
+        await press(pilot, "escape")
+        assert "ticks: failures" not in shown(pilot)
 
 
 async def test_where_there_is_room_the_best_is_also_said_over_eager(stage: Stage) -> None:

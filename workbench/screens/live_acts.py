@@ -45,6 +45,7 @@ class LiveActs(SteerActs):
         for other in range(1, len(PANES) + 1):
             self.set_class(other == number, f"-pane-{other}")
         self.remove_class("-chart")
+        self._entitle_chart()
         self.set_focus(self.query_one(PANES[number - 1]))
         self.detail.refresh_document()
 
@@ -118,15 +119,23 @@ class LiveActs(SteerActs):
     def action_chart(self) -> None:
         """Show the chart alone, or everything again."""
         self.toggle_class("-chart")
+        self._entitle_chart()
         self.share_out()
         self.call_after_refresh(self.paint_chart)
 
     def action_axis(self) -> None:
         """Draw the curve over something else."""
         self.axis = AXES[(AXES.index(self.axis) + 1) % len(AXES)]
-        title = {"time": "minutes", "money": "dollars"}.get(self.axis, self.axis)
-        self.query_one("#chart-line", Separator).set_title(f"best so far, by {title}")
+        self._entitle_chart()
         self.paint_chart()
+
+    def _entitle_chart(self) -> None:
+        """Name the axis; alone on the screen there is room to say what the marks are."""
+        axis = {"time": "minutes", "money": "dollars"}.get(self.axis, self.axis)
+        legend = (
+            " · dots: other correct attempts · ticks: failures" if self.has_class("-chart") else ""
+        )
+        self.query_one("#chart-line", Separator).set_title(f"best so far, by {axis}{legend}")
 
     def action_follow(self) -> None:
         """Follow the newest attempt, or stop following."""
