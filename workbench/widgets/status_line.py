@@ -37,8 +37,8 @@ def status(state: State, live: Live, standing: Standing, now: float, width: int)
 
 
 def _first(state: State, standing: Standing, width: int) -> list[Line]:
-    """Return state, best, money and queries, which survive at any width: what explains them goes first."""
-    for noted, sure in ((True, True), (False, True), (False, False)):
+    """Return state, best, money and queries, which survive at any width; the interval goes first."""
+    for noted, sure in ((True, True), (True, False), (False, True), (False, False)):
         parts = [
             _state(standing, noted=noted),
             _best(state, sure=sure, eager=noted and width >= ROOM_FOR_EAGER),
