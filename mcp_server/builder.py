@@ -49,7 +49,8 @@ _PRECOMPILE_FROM = 3
 """Builds with equal flags after which the stand-in is precompiled for them: it costs as much as two builds."""
 _HEADER_LIMIT_S = 300.0
 _HEADER_BYTES = 2 * 1024**3
-_KEPT_HEADERS = 4
+_KEPT_HEADERS = 2
+"""Each takes half a gigabyte."""
 
 
 @dataclass(slots=True)

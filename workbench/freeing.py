@@ -39,7 +39,11 @@ if TYPE_CHECKING:
 
 SERVERS = "pike-server-*"
 """Folders of the evaluators' processes, in the folder for temporary files."""
-REBUILT = {"baselines": "compiled baselines", "extensions": "compiled extensions"}
+REBUILT = {
+    "baselines": "compiled baselines",
+    "extensions": "compiled extensions",
+    "headers-precompiled": "precompiled headers",
+}
 """Folders of the evaluator's cache that cost only time."""
 YOUNG_S = 3600
 """A folder without a journal may be a session that starts just now."""
