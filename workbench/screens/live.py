@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from sessions.attention import Attention
     from sessions.facts import Fact
     from sessions.folder import SessionFolder
+    from sessions.states import SessionState
     from workbench.feed import Beat
     from workbench.widgets.speedup_chart import SpeedupChart
 
@@ -65,6 +66,8 @@ class LiveScreen(LiveActs):
         self._chart_stale = True
         """Whether facts came since the curve was drawn: it is made of all attempts."""
         self._needs: tuple[int, Attention | None] = (-1, None)
+        self._stood: SessionState | None = None
+        """The state of the session when that was made."""
         self._gone = False
         """Whether the session's folder was taken away."""
         self._stumbled = ""
@@ -221,9 +224,10 @@ class LiveScreen(LiveActs):
         """Return what the session needs; made of all attempts, so again only after new facts, once a second."""
         if self.feed is None:
             return None
-        seq = self.feed.state.seq
-        if self._needs[0] != seq and (self._needs[0] < 0 or self._ticks % SLOW_TICKS == 0):
-            self._needs = (seq, attention(self.feed.state))
+        seq, stands = self.feed.state.seq, self.feed.state.state
+        due = self._ticks % SLOW_TICKS == 0 or stands is not self._stood
+        if self._needs[0] != seq and due:
+            self._stood, self._needs = stands, (seq, attention(self.feed.state))
         return self._needs[1]
 
     def paint_rows(self) -> None:
