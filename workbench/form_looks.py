@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sqlite3
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,7 +81,7 @@ def _wished(row: Mapping[str, Any]) -> Opened | None:
     try:
         with Reader(SessionFolder(Path(str(row["folder"]))).journal) as reader:
             found = reader.opened()
-    except (JournalError, ValueError, OSError):
+    except (JournalError, sqlite3.Error, ValueError, OSError):
         return None
     return found if found and found.models.get("improve") not in NO_WISH else None
 

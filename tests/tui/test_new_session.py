@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -235,6 +236,16 @@ async def test_a_settings_file_that_cannot_be_read_is_told(stage: Stage, tmp_pat
         await settled(pilot)
         await pilot.app.push_screen(NewSessionScreen(stage.root / "sessions", looker=still()))
         await until(pilot, lambda: "no setting 'modle'" in " ".join(shown(pilot).split()))
+
+
+async def test_what_goes_wrong_while_looking_is_told(stage: Stage) -> None:
+    def broken(*_: object) -> Any:
+        raise TimeoutError("git does not answer")
+
+    looker = replace(still(), look=broken)
+    async with stage.app(on_list=True).run_test(size=(80, 24)) as pilot:
+        await opened(pilot, stage, looker)
+        await until(pilot, lambda: "git does not answer" in shown(pilot))
 
 
 @pytest.mark.parametrize("text", [*journals.HOSTILE, "a[/b]", "\ud800"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from textual.containers import Container, Horizontal, VerticalScroll
 from textual.content import Content
@@ -10,7 +10,7 @@ from textual.content import Content
 from workbench import form_values
 from workbench import messages as m
 from workbench.actions import Where
-from workbench.errors import WorkbenchError
+from workbench.beginning import words
 from workbench.form_looks import Around, Before, Looked, Looker
 from workbench.form_values import Values, prefilled
 from workbench.model_choice import catalog
@@ -25,7 +25,7 @@ from workbench.widgets.painted import Lines
 from workbench.widgets.suggested_field import SuggestedField
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from textual.app import ComposeResult
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 BY_SETTINGS = ("strategy", "queries", "cost", "time", "device")
 """Left empty, they are what the settings say."""
+T = TypeVar("T")
 PAUSE_S = 0.3
 """Nothing is looked at while somebody types."""
 CHOICES = {
@@ -100,13 +101,20 @@ class SessionForm(PikeScreen):
     def on_mount(self) -> None:
         """Read settings and earlier sessions; then look at the machine."""
         self._show(Looked("…"))
-        self.run_worker(self._read_before, thread=True, group="before", exit_on_error=False)
+        self._in_thread("before", lambda: self._looker.before(self._under), self._fill)
 
-    def _read_before(self) -> None:
-        try:
-            self.call_later(self._fill, self._looker.before(self._under))
-        except WorkbenchError as error:
-            self.post_message(m.Failed(str(error)))
+    def _in_thread(self, group: str, find: Callable[[], T], put: Callable[[T], None]) -> None:
+        """Find something off the event loop, then show it; what goes wrong is told, not swallowed."""
+
+        def work() -> None:
+            try:
+                found = find()
+            except Exception as error:  # noqa: BLE001 - the boundary of a worker of the viewer
+                self.post_message(m.Failed(words(error)))
+            else:
+                self.call_later(put, found)
+
+        self.run_worker(work, thread=True, exclusive=True, group=group, exit_on_error=False)
 
     def _fill(self, found: Before) -> None:
         """Put the first values in; what was typed meanwhile stays."""
@@ -145,13 +153,7 @@ class SessionForm(PikeScreen):
 
     def _look_around(self) -> None:
         python = self.values()["python"].strip()
-        self.run_worker(
-            lambda: self.call_later(self._found, self._looker.around(python)),
-            thread=True,
-            exclusive=True,
-            group="around",
-            exit_on_error=False,
-        )
+        self._in_thread("around", lambda: self._looker.around(python), self._found)
 
     def _found(self, there: Around) -> None:
         self._around = there
@@ -170,13 +172,7 @@ class SessionForm(PikeScreen):
         self._offer(("set",), strategy_settings(values["strategy"].strip()))
         if known is None:
             return
-        self.run_worker(
-            lambda: self.call_later(self._show, self._looker.look(values, known, there)),
-            thread=True,
-            exclusive=True,
-            group="look",
-            exit_on_error=False,
-        )
+        self._in_thread("look", lambda: self._looker.look(values, known, there), self._show)
 
     def _show(self, found: Looked) -> None:
         width = max(30, self.size.width - 6)
