@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mcp_server.judge import baselines, facts
+from mcp_server.judge import baselines, facts, variants
 from mcp_server.judge.faults import Fault, lost
 from mcp_server.judge.floor import Cost, cost_of, floors_of
 from mcp_server.judge.qualification import Qualification, from_json, qualify
@@ -183,19 +183,19 @@ class Keeper:
             for spare in spares:
                 self.server.drop(spare)
 
-    def _wanted(self, request: Request, found: Qualification) -> list[baselines.Variant]:
+    def _wanted(self, request: Request, found: Qualification) -> list[variants.Variant]:
         """Return the further baselines that this request is worth."""
         full = request.mode == "full"
         if not found.baselines or not (full or request.wants("profile")):
             return []
-        return baselines.more_variants(found, self.device, slow=full)
+        return variants.more_variants(found, self.device, slow=full)
 
     def _measure_more(
         self,
         held: Held,
         request: Request,
         found: Qualification,
-        wanted: list[baselines.Variant],
+        wanted: list[variants.Variant],
     ) -> None:
         eager = self.resident(held, request.precision)
         other = self.baseline(held, request.precision)

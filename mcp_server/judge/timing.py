@@ -31,6 +31,7 @@ from mcp_server.judge.statistics import (
     outcome,
     percentile,
 )
+from mcp_server.judge.variants import is_further
 
 if TYPE_CHECKING:
     from mcp_server.judge.budget import Bound
@@ -159,7 +160,7 @@ def fields(
     # Over several pairs the spread is in the estimate itself.
     spread = 0.0 if isinstance(timed, Pooled) else found.pair_spread
     over_eager = interval(timed.estimate, spread)
-    baseline = strongest(found, precision_class)
+    baseline = strongest(found, precision_class, further=isinstance(timed, Pooled))
     if baseline.name == "eager":
         over_best = over_eager
     else:
@@ -216,7 +217,11 @@ def _launch_bound(latencies: list[float], on_device: list[float]) -> bool | None
 def baseline_fields(found: Qualification) -> dict[str, Any]:
     """Return what the verdict says of the original by itself."""
     times = {row.name: row.time_ms for row in found.baselines}
-    halves = [row.time_ms for row in found.baselines if row.name.startswith(("fp16", "bf16"))]
+    halves = [
+        row.time_ms
+        for row in found.baselines
+        if row.name.startswith(("fp16", "bf16")) and not is_further(row.name)
+    ]
     return {
         "eager_ms": times.get("eager"),
         "compile_ms": times.get("compile"),

@@ -9,7 +9,10 @@ import random
 import pytest
 
 from mcp_server.judge import telemetry
+from mcp_server.judge.baselines import strongest
+from mcp_server.judge.budget import Budget
 from mcp_server.judge.clock import FULL_LOOKS, Paired, Pooled, full_rules, rules_for
+from mcp_server.judge.qualification import Baseline, Qualification
 from mcp_server.judge.statistics import (
     SPREAD_PAIRS,
     chained,
@@ -100,3 +103,18 @@ def test_telemetry_says_how_far_the_clock_went() -> None:
     found = telemetry.fields([USUAL, None, Sample(1881.0, 500.0, 61.0, slowed=True)])
     assert found["clock_drift_ratio"] == pytest.approx(99 / 1930.5)
     assert (found["temperature_c"], found["throttled"]) == (61.0, True)
+
+
+def baseline(name: str, time_ms: float, precision_class: str = "fp32") -> Baseline:
+    return Baseline(name, precision_class, time_ms, time_ms, 0.0, 0.0, 4)
+
+
+def test_a_headline_is_over_one_baseline_whether_or_not_somebody_asked_for_a_profile() -> None:
+    found = Qualification(Budget("half", [], 1.0, {}), [], "fp64", 0.1)
+    found.baselines = [baseline("eager", 4.0), baseline("compile", 2.0)]
+    assert strongest(found, "fp32").name == "compile"
+    found.baselines += [baseline("graphed", 1.5), baseline("max_autotune", 1.2)]
+    found.baselines += [baseline("bf16_cast_compile_graphed", 0.5, "bf16")]
+    assert strongest(found, "bf16").name == "compile"
+    assert strongest(found, "fp32", further=True).name == "max_autotune"
+    assert strongest(found, "bf16", further=True).name == "bf16_cast_compile_graphed"
