@@ -78,6 +78,14 @@ def test_help_names_every_act_of_its_screen(where: Where) -> None:
         assert act.help in text
 
 
+def test_help_says_what_verdicts_numbers_and_agents_are() -> None:
+    text = "\n".join(map(plain_text, help_document(Where.LIVE).lines))
+    assert "⊘  rejected     it did not do the work it was timed for" in text
+    assert "× eager  over the model as it is" in text
+    for agent in ("IBA", "COA", "EFA"):
+        assert f"\n{agent}  the " in text
+
+
 async def test_help_opens_over_the_screen_and_closes(stage: Stage) -> None:
     async with stage.app().run_test(size=(110, 34)) as pilot:
         await settled(pilot)

@@ -28,6 +28,29 @@ KEYS, LABELS = 10, 15
 WITH: dict[Where, tuple[Where, ...]] = {Where.LIVE: (Where.STEER, Where.STEERS)}
 """The dialogs of a screen, which its help explains too."""
 
+MEANT = {
+    "suspect": "too fast to be believed before it is confirmed",
+    "wrong": "its results differ by more than they may",
+    "rejected": "it did not do the work it was timed for",
+    "unavailable": "the evaluator failed; never held against it",
+}
+"""What the words of verdicts do not say by themselves."""
+NUMBERS = (
+    "×   over the strongest plain PyTorch of its precision class or a finer one",
+    "× eager  over the model as it is; what the runtimes show",
+    "±   half of the interval in which the speedup lies",
+    "★   the best: confirmed first, never suspect or banned, then the highest speedup",
+    "~   correct, not confirmed by a second measurement yet",
+    "≈1  not told apart from the baseline",
+    "(9.80)  suspect: extraordinary or below the roofline, and not confirmed",
+)
+AGENTS = (
+    "IBA  the initial brainstorming agent: ideas to begin with",
+    "COA  the code optimization agent: writes candidates and improves them",
+    "EFA  the error fixing agent: mends those that fail",
+    "human  you, by a steer; any other name is a program that submits through MCP",
+)
+
 
 def help_document(where: Where, keys: Keymap | None = None) -> Document:
     """Return the help of one screen, with the keys a person has."""
@@ -36,20 +59,11 @@ def help_document(where: Where, keys: Keymap | None = None) -> Document:
         rows = [_act_line(act) for act in (keys or Keymap()).acts(place)]
         lines += section(place.value.capitalize(), rows)
     lines += section("Sessions", [_sign(UNICODE.session(w), w) for w in SESSION_WORDS])
-    lines += section("Verdicts", [_sign(UNICODE.verdict(w), w) for w in VERDICT_WORDS])
     lines += section(
-        "Numbers",
-        [
-            (
-                span(
-                    "★   the best: confirmed first, never suspect or banned, then the highest speedup"
-                ),
-            ),
-            (span("~   correct, not confirmed by a second measurement yet"),),
-            (span("≈1  not told apart from the baseline"),),
-            (span("(9.80)  suspect: extraordinary or below the roofline, and not confirmed"),),
-        ],
+        "Verdicts", [_sign(UNICODE.verdict(w), w, MEANT.get(w, "")) for w in VERDICT_WORDS]
     )
+    lines += section("Numbers", [(span(words),) for words in NUMBERS])
+    lines += section("Agents", [(span(words),) for words in AGENTS])
     return replace(document(lines, wraps=True), hang=KEYS + LABELS)
 
 
@@ -59,8 +73,8 @@ def _act_line(act: Act) -> Line:
     return (Span(fit(f"  {keys}", KEYS), "key"), label, span(act.help, "dim"))
 
 
-def _sign(glyph: str, word: str) -> Line:
-    return (span(f"  {glyph}  "), span(word))
+def _sign(glyph: str, word: str, meant: str = "") -> Line:
+    return (span(f"  {glyph}  "), span(f"{word:<13}" if meant else word), span(meant, "dim"))
 
 
 class HelpScreen(ModalScreen[None]):
