@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from mcp_server.selftest.runner import CASES, read
+from mcp_server.selftest.runner import CASES, BadCase, main, read
+
+if TYPE_CHECKING:
+    from mcp_server.local import Setting
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "known-cheats.md"
@@ -72,3 +76,18 @@ def test_every_test_it_names_is_there() -> None:
 def test_an_honest_case_ends_ok(path: Path) -> None:
     expect = read(path).expect
     assert expect == ("ok",) or path.stem == "H30"
+
+
+def test_a_row_names_all_its_cases_and_a_case_only_itself(
+    setting: Setting, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(setting, ["K21,K30", "H21-graph"], as_json=False) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[2] for line in lines[:-1]] == ["H21-graph", "K21", "K30"]
+    assert all("skipped: needs a GPU" in line for line in lines[:-1])
+    assert lines[-1] == "0 as expected, 0 otherwise, 3 skipped"
+
+
+def test_a_case_that_is_not_there_is_refused_with_those_that_are(setting: Setting) -> None:
+    with pytest.raises(BadCase, match=r"no case 'K99': cases are H1, "):
+        main(setting, ["K99"], as_json=True)
