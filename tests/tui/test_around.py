@@ -276,6 +276,19 @@ def test_state_best_money_and_queries_are_never_cut_off(stage: Stage, width: int
     assert ("no engine runs it" in text) == (width >= 100)
 
 
+@pytest.mark.parametrize("level", ["process", "bwrap"])
+def test_a_weaker_sandbox_is_said_in_the_top_line(stage: Stage, level: str) -> None:
+    from workbench.feed import load
+    from workbench.shown import Live, Standing
+    from workbench.widgets.status_line import status
+
+    state = load(stage.folder)
+    assert state.baseline
+    state.baseline.verdict["sandbox_level"] = level
+    text = plain_text(status(state, Live(), Standing("running", ""), stage.at, 200))
+    assert ("sandbox process" in text) == (level == "process")
+
+
 def long_state(trajectories: int) -> Any:
     """Return a session with one long lineage and many short ones."""
     bodies: list[f.Body] = [journals.opened("long")]

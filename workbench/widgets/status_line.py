@@ -130,7 +130,8 @@ def _labels(state: State) -> Line:
     labels = [label for label in ("offline", "recorded") if label in state.answering]
     if state.opened.tolerance == "paper":
         labels.append("tolerance paper")
-    if state.opened.sandbox == "process":
+    measured = state.baseline.verdict if state.baseline else {}
+    if measured.get("sandbox_level") == "process":
         labels.append("sandbox process")
     return (span(" · ".join(labels), "warn"),) if labels else ()
 
