@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sessions.attention import Attention
+    from workbench.shown import Standing
 
 NEXT: dict[str, tuple[str, str]] = {
     "budget": ("live.budget", "Budget"),
@@ -32,6 +33,15 @@ def needs_words(name: str, needs: Attention, key_of: Callable[[str], str]) -> In
     key = key_of("live.steer" if act == "live.model" else act) if act else ""
     answer = f"  {key} {label}" if key else ""
     return inert_line(f"▲ {name} {asks}: {needs.cause}.{answer}".replace("..", "."), 600)
+
+
+def silent_words(name: str, standing: Standing, key_of: Callable[[str], str]) -> Inert:
+    """Return that no engine is heard of a session that should have one, and what to do."""
+    key = key_of("live.pause")
+    return inert_line(
+        f"! {name} {standing.word}: no engine is heard. {key} starts one; the Log tab shows its last words.",
+        400,
+    )
 
 
 def foreign_words(host: str) -> Inert:

@@ -96,7 +96,7 @@ async def test_an_engine_that_dies_is_noticed_and_p_offers_another(stage: Stage)
         assert "● running" in shown(pilot)
         app.now = lambda: stage.at + 60
         (stage.folder.path / "engine.lock").write_text("")
-        await until(pilot, lambda: "no engine runs it: p starts one" in shown(pilot))
+        await until(pilot, lambda: "stopped: no engine is heard. p starts one" in shown(pilot))
         assert "COA-1 writing" not in shown(pilot)
 
 

@@ -13,7 +13,7 @@ from sessions.journal import JournalError
 from sessions.lock import holder
 from workbench import messages as m
 from workbench.actions import Where, bindings
-from workbench.banner_words import foreign_words, gone_words, needs_words
+from workbench.banner_words import foreign_words, gone_words, needs_words, silent_words
 from workbench.feed import Feed, load
 from workbench.keymap import keymap_of
 from workbench.plain import Inert, inert_line
@@ -218,6 +218,8 @@ class LiveScreen(LiveActs):
         if self.is_foreign:
             found = holder(self.folder)
             return foreign_words(found.host if found else "")
+        if self.standing.silent:
+            return silent_words(self.folder.name, self.standing, keymap_of(self).key_of)
         return needs_words(self.folder.name, needs, keymap_of(self).key_of) if needs else ""
 
     def _attention(self) -> Attention | None:
