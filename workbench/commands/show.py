@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sessions.best import best
 from sessions.budget import running_s
 from sessions.journal import Reader
+from sessions.parent_age import mean, parent_ages
 from sessions.steering import status
 from sessions.summary import row_of
 from workbench import format as fmt
@@ -22,11 +24,15 @@ if TYPE_CHECKING:
 
     from sessions.folder import SessionFolder
     from sessions.model import AttemptRecord, State
+    from sessions.parent_age import ParentAge
+    from strategies.protocol import Proposal
     from workbench.printing import Printer
 
 HEAD = ("", "id", "parent", "by", "speedup×", "class", "ms", "$", "lineage", "why or change")
 RIGHT = ("speedup×", "ms", "$")
 WHY_LIMIT = 70
+CHOICE = ("phase", "position", "island", "slot", "draw")
+"""What a strategy notes of how it chose a parent."""
 
 
 def run(typed: argparse.Namespace, printer: Printer) -> int:
@@ -40,6 +46,8 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
         return DONE
     for line in _head(folder, found):
         printer.data(line)
+    with Reader(folder.journal) as reader:
+        printer.data(_ages(parent_ages(reader.facts())))
     printer.data()
     printer.table(HEAD, [_cells(found, a) for a in found.attempts.values()], RIGHT)
     return DONE
@@ -61,6 +69,15 @@ def _head(folder: SessionFolder, found: State) -> Iterator[str]:
         told = steer.why if steer.why else steer_words.said(steer.act, steer.args)
         yield f"{steer.id} {steer.act}, {status(found, steer)}: {inert_line(told, 100)}"
     yield f"folder: {folder.path}"
+
+
+def _ages(ages: dict[str, ParentAge]) -> str:
+    """Return what the choices of parents did not know, which grows with what runs at once."""
+    until = [(age.at_start, age.at_close) for age in ages.values()]
+    start, close = mean(a for a, _ in until), mean(b for _, b in until)
+    told = f"{start:.1f}" if start is not None else "none yet"
+    later = f"{close:.1f}" if close is not None else "none yet"
+    return f"parent age, in results closed since it was chosen, on average: {told} at the start, {later} at the end"
 
 
 def _because(found: State) -> str:
@@ -146,14 +163,22 @@ def _attempt(
             "prompt": reader.text(query.prompt_key) if query else "",
             "reply": reader.text(query.reply_key) if query else "",
         }
+        age = parent_ages(reader.facts())[attempt.proposal]
+    proposal = found.trajectories[attempt.proposal].proposal
     if as_json:
         tools = [
             {"agent": t.agent, "tool": t.tool, "ok": t.ok, "seconds": t.seconds}
             for t in attempt.tools
         ]
-        printer.pretty({**_attempt_json(attempt), "tools": tools, **texts})
+        chosen = {
+            "role": proposal.role,
+            "inspirations": proposal.inspirations,
+            "meta": {k: v for k, v in proposal.meta.items() if k in CHOICE},
+            "parent_age": asdict(age),
+        }
+        printer.pretty({**_attempt_json(attempt), **chosen, "tools": tools, **texts})
         return DONE
-    for line in _attempt_lines(attempt):
+    for line in (*_attempt_lines(attempt), *_choice(proposal, age)):
         printer.data(line)
     for name in ("prompt", "reply", "source"):
         if texts[name]:
@@ -176,6 +201,18 @@ def _attempt_lines(attempt: AttemptRecord) -> Iterator[str]:
     for key, value in attempt.verdict.items():
         if value not in (None, "", []):
             yield f"  {key}: {_value(value)}"
+
+
+def _choice(proposal: Proposal, age: ParentAge) -> Iterator[str]:
+    if proposal.inspirations:
+        yield f"shown beside its parent: {', '.join(proposal.inspirations)}"
+    told = [f"{name} {proposal.meta[name]}" for name in CHOICE if name in proposal.meta]
+    if told:
+        yield f"proposed as {proposal.role}: {inert_line(', '.join(told))}"
+    since = f"{age.at_start or 0} more closed before it started"
+    ended = f", {age.at_close} before it ended" if age.at_close is not None else ""
+    known = fmt.plural(age.decided_at, "result")
+    yield f"its parent was chosen knowing {known}; {since}{ended}"
 
 
 def _value(value: Any) -> str:
