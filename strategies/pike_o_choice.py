@@ -93,10 +93,12 @@ class Choice:
 
     def _neighbours(self, parent: Entry, line: Sequence[Entry], found: list[str]) -> list[str]:
         """Return entries of cells near the parent's; the fastest of each cell."""
+        if parent.cell is None:
+            return []
         free = self.library.settings.inspirations - len(found)
         cells = {entry.cell: entry.candidate for entry in reversed(line)}
         near: list[str] = []
-        for _ in range(TRIES * free if parent.cell else 0):
+        for _ in range(TRIES * free):
             name = cells.get(self._near(parent.cell))
             if len(near) < free and name not in (None, parent.candidate, *found, *near):
                 near.append(name)
@@ -112,10 +114,8 @@ class Choice:
             rest.remove(others[-1])
         return others
 
-    def _near(self, cell: Cell | None) -> Cell | None:
+    def _near(self, cell: Cell) -> Cell:
         """Return a cell near another, drawn; never off the grid."""
-        if cell is None:
-            return None
         last = self.library.settings.grid - 1
         column, row = (at + math.floor(self.draw() * (2 * REACH + 1)) - REACH for at in cell)
         return max(0, min(last, column)), max(0, min(last, row))

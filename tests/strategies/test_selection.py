@@ -2,7 +2,7 @@
 
 import pytest
 
-from strategies.selection import Seat, age, bins, branch_first, ranked, resize
+from strategies.selection import Seat, age, bins, branch_first, drawn, ranked, resize
 
 
 @pytest.mark.parametrize(
@@ -75,3 +75,10 @@ def test_an_id_of_any_form_has_an_age() -> None:
     assert age("p9") < age("p10")
     assert age("c") == ("c", 0)
     assert age("") == ("", 0)
+
+
+def test_a_draw_goes_by_weight_and_never_past_the_end() -> None:
+    pool = ["a", "b", "c"]
+    found = [drawn(pool, [1.0, 2.0, 1.0], u) for u in (0.0, 0.24, 0.25, 0.74, 0.75, 0.99)]
+    assert found == ["a", "a", "b", "b", "c", "c"]
+    assert drawn(pool, [0.1, 0.1, 0.1], 1.0) == "c"
