@@ -91,7 +91,10 @@ def flags() -> list[str]:
         include / "torch" / "csrc" / "api" / "include",
         sysconfig.get_path("include"),
     )
-    return ["-DTORCH_API_INCLUDE_EXTENSION_H", *(f"-isystem{place}" for place in places)]
+    return [
+        "-DTORCH_API_INCLUDE_EXTENSION_H",
+        *(word for place in places for word in ("-isystem", str(place))),
+    ]
 
 
 def cpp(folder: Path, kind: str | None, first: Path | None = None) -> float:
