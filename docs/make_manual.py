@@ -96,13 +96,30 @@ def settings() -> str:
 
 
 def search() -> str:
-    """Return the settings of each strategy, for `--set KEY=VALUE`."""
+    """Return the settings of each strategy, for `--set KEY=VALUE`; of a preset what differs."""
+    whole: dict[tuple[str, ...], str] = {}
     parts: list[str] = []
     for name in registry.names():
-        rows = [f"| `{d.name}` | {d.default} | {d.meaning} |" for d in registry.describe(name)]
-        table = ["| key | default | meaning |", "| --- | --- | --- |", *rows]
-        parts.append("\n".join([f"**{name}**: {registry.says(name)}", "", *table]))
+        keys = tuple(described.name for described in registry.describe(name))
+        first = whole.setdefault(keys, name)
+        told = _settings_of(name) if name == first else _differing(name, first)
+        parts.append(f"**{name}**: {registry.says(name)}{told}")
     return "\n\n".join(parts)
+
+
+def _settings_of(name: str) -> str:
+    rows = [
+        f"| `{d.name}` | {d.default} | {d.type} | {d.meaning} |" for d in registry.describe(name)
+    ]
+    head = ["| key | default | takes | meaning |", "| --- | --- | --- | --- |"]
+    return "\n".join(["\n", *head, *rows])
+
+
+def _differing(name: str, first: str) -> str:
+    """Return the defaults in which a preset differs from the strategy of the same settings."""
+    pairs = zip(registry.describe(name), registry.describe(first), strict=True)
+    told = [f"`{one.name}` {one.default}" for one, other in pairs if one.default != other.default]
+    return f". As {first}, but {', '.join(told)}"
 
 
 if __name__ == "__main__":
