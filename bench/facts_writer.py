@@ -69,7 +69,8 @@ async def build(folder: Path, search: Cut) -> None:
             bodies = [body for _, several, _ in steps for body in several]
             texts = [text for _, _, several in steps for text in several]
             await journal.record(steps[-1][0] + shift, bodies, texts=texts)
-        await journal.live(time.time(), search.live())
+        # Nobody is at work: the seconds of an agent's work would be counted on the screen.
+        await journal.live(time.time(), search.live() | {"agents": [], "evaluations": []})
         await journal.summarise(summarise(fold(await journal.facts())))
         await journal.checkpoint()
     finally:
