@@ -20,7 +20,7 @@ from workbench.plain import first_line, inert_line
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from sessions.folder import SessionFolder
     from sessions.model import AttemptRecord, State
@@ -178,7 +178,7 @@ def _attempt(
         }
         printer.pretty({**_attempt_json(attempt), **chosen, "tools": tools, **texts})
         return DONE
-    for line in (*_attempt_lines(attempt), *_choice(proposal, age)):
+    for line in _attempt_lines(attempt, _choice(proposal, age)):
         printer.data(line)
     for name in ("prompt", "reply", "source"):
         if texts[name]:
@@ -187,10 +187,11 @@ def _attempt(
     return DONE
 
 
-def _attempt_lines(attempt: AttemptRecord) -> Iterator[str]:
+def _attempt_lines(attempt: AttemptRecord, choice: Iterable[str]) -> Iterator[str]:
     yield f"{glyphs().verdict(word(attempt))} {attempt.id} {story.verdict(attempt.kind or 'running', attempt.verdict)}"
     where = f"{attempt.proposal} step {attempt.step}, lineage {attempt.lineage}"
     yield f"by {attempt.author} from {attempt.parent}, {where}"
+    yield from choice
     if attempt.change:
         yield f"change: {first_line(attempt.change)}"
     for tool in attempt.tools:
