@@ -58,6 +58,8 @@ class LineageRows:
         self.whole: set[str] = set()
         """Lineages shown with all their trajectories, however many."""
         self._made: dict[str, tuple[object, list[LineageRow]]] = {}
+        self._tops: dict[str, AttemptRecord | None] = {}
+        """What stands for each lineage; a verdict is compared with it alone, not with all before."""
 
     def touch(self, facts: Iterable[Fact], state: State) -> None:
         """Forget the rows of the lineages that these facts are about."""
@@ -65,11 +67,24 @@ class LineageRows:
             body = fact.body
             if isinstance(body, f.Steered):
                 self._made.clear()
+                self._tops.clear()
             elif isinstance(body, f.AttemptMade):
                 self._made.pop(body.lineage, None)
             elif isinstance(body, f.VerdictReached | f.Remeasured):
                 attempt = state.attempts.get(body.candidate)
-                self._made.pop(attempt.lineage if attempt else "", None)
+                if attempt is not None:
+                    self._made.pop(attempt.lineage, None)
+                    self._judged(attempt)
+
+    def _judged(self, attempt: AttemptRecord) -> None:
+        if attempt.lineage in self._tops:
+            before = self._tops[attempt.lineage]
+            self._tops[attempt.lineage] = _top([before, attempt] if before else [attempt])
+
+    def _top_of(self, lineage: str, attempts: list[AttemptRecord]) -> AttemptRecord | None:
+        if lineage not in self._tops:
+            self._tops[lineage] = _top(attempts)
+        return self._tops[lineage]
 
     def rows(self, state: State, unfolded: Iterable[str]) -> list[LineageRow]:
         """Return the tree, with the trajectories of the unfolded lineages; the newest where there are too many."""
@@ -94,7 +109,8 @@ class LineageRows:
         made = self._made.get(lineage.id)
         if made is None or made[0] != stage:
             attempts = [state.attempts[a] for a in lineage.attempts if a in state.attempts]
-            rows = [_lineage(lineage, attempts, champion, opened)]
+            top = self._top_of(lineage.id, attempts)
+            rows = [_lineage(lineage, top, champion=bool(has_best), opened=opened)]
             if opened:
                 limit = len(attempts) if lineage.id in self.whole else TRAJECTORIES
                 rows += _trajectories(lineage.id, attempts, champion, limit)
@@ -130,22 +146,23 @@ def newest_lineages(state: State, count: int = OPEN_AT_FIRST) -> set[str]:
     return set(found)
 
 
+def _top(attempts: list[AttemptRecord]) -> AttemptRecord | None:
+    """Return the best of a lineage; without one its fastest suspect, if there is one."""
+    return best_of(attempts) or max(
+        (a for a in attempts if a.suspect), key=lambda a: a.speedup or 0.0, default=None
+    )
+
+
 def _lineage(
-    lineage: LineageRecord,
-    attempts: list[AttemptRecord],
-    champion: AttemptRecord | None,
-    opened: bool,
+    lineage: LineageRecord, top: AttemptRecord | None, *, champion: bool, opened: bool
 ) -> LineageRow:
-    found = best_of(attempts)
-    fastest = max((a for a in attempts if a.suspect), key=lambda a: a.speedup or 0.0, default=None)
-    shown = found or fastest
     return LineageRow(
         key=f"lineage:{lineage.id}",
         kind="lineage",
-        number=_number(shown) if shown else NONE,
+        number=_number(top) if top else NONE,
         label=lineage.id,
-        word="suspect" if shown is fastest and shown else "",
-        best=champion is not None and champion in attempts,
+        word="suspect" if top and top.suspect else "",
+        best=champion,
         open=opened,
     )
 
