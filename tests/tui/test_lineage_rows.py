@@ -19,7 +19,8 @@ def facts(*, steered: bool) -> list[f.Fact]:
         if steered and number in (150, 260, 330):
             state = fold(f.Fact(n, float(n), b) for n, b in enumerate(found, 1))
             assert state.leader is not None
-            args = {"candidate": state.leader.id, "subtree": False, "off": number == 330}
+            names = list(state.bans) if number == 330 else [state.leader.id]
+            args = {"candidates": names, "off": number == 330}
             found.append(f.Steered(f"s{number}", number, "ban", args, "ann", applied=True))
     return [f.Fact(n, float(n), body) for n, body in enumerate(found, 1)]
 
