@@ -203,6 +203,17 @@ def test_a_child_joins_the_island_of_its_parent_whatever_the_slot() -> None:
     assert run.strategy.library.homes == {"c0": 0, "c1": 0}
 
 
+def test_exploiting_draws_from_the_seats_of_the_slots_island_first() -> None:
+    run = evolution({"explore": 0.0, "exploit": 1.0, "islands": 2, "places": 1})
+    run.play(8)
+    handed_in = Proposal("h1", Role.SUBMIT, "c0")
+    run.open.append(handed_in)
+    run.close(handed_in, 0.3)  # it names no parent, and the second island is empty
+    run.play(30, works=0.0)
+    later = [(p.meta["slot"], p.meta["island"]) for p in run.proposed[-28:]]
+    assert sorted(set(later)) == [(0, 0), (1, 1)]
+
+
 def test_a_mutation_shows_its_parent_alone() -> None:
     run = evolution({"prompt": "improve"})
     run.play(60)
