@@ -206,7 +206,7 @@ def _attempt_lines(attempt: AttemptRecord, choice: Iterable[str]) -> Iterator[st
 
 def _choice(proposal: Proposal, age: ParentAge) -> Iterator[str]:
     if proposal.inspirations:
-        yield f"shown beside its parent: {', '.join(proposal.inspirations)}"
+        yield f"shown beside its parent: {inert_line(', '.join(proposal.inspirations))}"
     told = [f"{name} {proposal.meta[name]}" for name in CHOICE if name in proposal.meta]
     if told:
         yield f"proposed as {proposal.role}: {inert_line(', '.join(told))}"
