@@ -24,7 +24,7 @@ NO_MORE = 6
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """A speedup with its 95 % interval."""
+    """A speedup with its 98 % interval."""
 
     value: float
     low: float
@@ -54,7 +54,7 @@ class Side:
 
 
 ROWS = (
-    "verdict", "speedup, 95 %", "over", "over eager", "runtime ms", "precision class", "reached after", "by",
+    "verdict", "speedup, 98 %", "over", "over eager", "runtime ms", "precision class", "reached after", "by",
 )  # fmt: skip
 AGAIN_ROWS = ("again: verdict", "again: speedup", "again: over eager", "again: runtime ms")
 """Measured back to back, on a person's word."""
@@ -93,7 +93,7 @@ def _side(attempt: AttemptRecord, champion: bool) -> Side:
     after = f"{fmt.money(attempt.cost_then)} · {attempt.queries_then} q" if attempt.kind else ""
     cells = {
         "verdict": verdict_cell(name, verdict),
-        "speedup, 95 %": ratio_cell(ratio(verdict, "speedup")),
+        "speedup, 98 %": ratio_cell(ratio(verdict, "speedup")),
         "over": inert_line(str(verdict.get("baseline") or ""), 40),
         "over eager": ratio_cell(ratio(verdict, "speedup_eager")),
         "runtime ms": fmt.milliseconds(attempt.runtime_ms) if attempt.runtime_ms else "",

@@ -23,7 +23,7 @@ def speedup(value: float | None) -> str:
 
 
 def interval(low: float | None, high: float | None) -> str:
-    """Return a 95 % interval: `1.39–1.43`; nothing where it is unknown."""
+    """Return a 98 % interval: `1.39–1.43`; nothing where it is unknown."""
     return "" if low is None or high is None else f"{ratio(low)}–{ratio(high)}"
 
 
