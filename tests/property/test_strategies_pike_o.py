@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ from strategies.protocol import (
 if TYPE_CHECKING:
     from strategies.settings import Value
 
+RULE = settings(max_examples=int(os.environ.get("PIKE_PROPERTY_EXAMPLES", "100")), deadline=None)
 ORIGINAL = Candidate("c0", "", "class Model: ...", 1.0)
 Turn = tuple[int, str, float, str, int]
 """Which open proposal closes, how, its runtime; the steer that comes before, on which candidate."""
@@ -182,7 +184,7 @@ def played(wish: Wish, queries: int, turns: list[Turn], places: int = 3) -> Run:
 RUNS = st.builds(played, WISHES, st.integers(0, 80), TURNS)
 
 
-@settings(deadline=None)
+@RULE
 @given(RUNS)
 def test_neither_budget_nor_places_are_exceeded(run: Run) -> None:
     assert run.queries >= 0
@@ -193,7 +195,7 @@ def test_neither_budget_nor_places_are_exceeded(run: Run) -> None:
             assert len(view.open) + len(proposals) <= view.places
 
 
-@settings(deadline=None)
+@RULE
 @given(RUNS)
 def test_the_banned_are_neither_parents_nor_shown_and_all_that_is_named_exists(run: Run) -> None:
     for view, proposals in run.said:
@@ -205,7 +207,7 @@ def test_the_banned_are_neither_parents_nor_shown_and_all_that_is_named_exists(r
             assert (proposal.role is Role.CROSS) == bool(proposal.inspirations)
 
 
-@settings(deadline=None)
+@RULE
 @given(RUNS)
 def test_no_place_is_idle_while_a_query_is_left(run: Run) -> None:
     for view, proposals in run.said:
@@ -214,7 +216,7 @@ def test_no_place_is_idle_while_a_query_is_left(run: Run) -> None:
             assert len(view.open) + len(proposals) >= view.places
 
 
-@settings(deadline=None)
+@RULE
 @given(st.tuples(st.just("pike-o"), PIKE_O), TURNS)
 def test_the_best_that_is_not_banned_stays_in_the_library(wish: Wish, turns: list[Turn]) -> None:
     run = Run(made(wish), 3, 200)
@@ -231,7 +233,7 @@ def test_the_best_that_is_not_banned_stays_in_the_library(wish: Wish, turns: lis
             assert min(there) <= min(runtimes)
 
 
-@settings(deadline=None)
+@RULE
 @given(WISHES, st.integers(1, 80), TURNS, TURNS)
 def test_a_search_loaded_from_its_dump_goes_on_the_same(
     wish: Wish, queries: int, before: list[Turn], later: list[Turn]
@@ -247,7 +249,7 @@ def test_a_search_loaded_from_its_dump_goes_on_the_same(
     assert resumed.play(later).said == straight.play(later).said
 
 
-@settings(deadline=None)
+@RULE
 @given(WISHES, st.integers(1, 80), TURNS)
 def test_a_dump_without_its_next_id_does_not_pass_for_a_whole_one(
     wish: Wish, queries: int, turns: list[Turn]
@@ -268,7 +270,7 @@ def test_a_dump_without_its_next_id_does_not_pass_for_a_whole_one(
         assert other.said[-1][1] != run.said[-1][1]
 
 
-@settings(deadline=None)
+@RULE
 @given(WISHES, TURNS)
 def test_with_one_place_a_search_killed_anywhere_is_the_straight_one(
     wish: Wish, turns: list[Turn]
