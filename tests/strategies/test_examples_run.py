@@ -39,7 +39,9 @@ def check(path):
     args, shape, original = next(c for name, c in CASES.items() if f"self.{name} = " in source)
     model = example.ModelNew(*args).eval()
     for parameter in model.parameters():
-        parameter.data = torch.randn_like(parameter)
+        # As large as a real layer's: logits in the hundreds would make softmax a matter of rounding.
+        scale = parameter.shape[-1] ** -0.5 if parameter.dim() > 1 else 1.0
+        parameter.data = torch.randn_like(parameter) * scale
     getattr(model, "prepare", lambda: None)()
     for _ in range(3):
         x = torch.randn(shape)
