@@ -29,8 +29,10 @@ pytestmark = [pytest.mark.torch, pytest.mark.timeout(900)]
 SLOW = TASK.replace("return torch.tanh", "time.sleep(0.02)\n        return torch.tanh").replace(
     "import torch\n", "import time\nimport torch\n", 1
 )
-"""An original so slow that no load changes who is faster."""
-FAST = SLOW.replace("time.sleep(0.02)", "pass").replace("class Model(", "class ModelNew(")
+"""An original that sleeps, so that no load changes by how much another is faster."""
+FAST = SLOW.replace("time.sleep(0.02)", "time.sleep(0.01)").replace(
+    "class Model(", "class ModelNew("
+)
 WRONG = FAST.replace("torch.tanh", "torch.sin")
 TURNS = 3
 """A busy machine may not let a thing be timed at once."""
