@@ -81,7 +81,7 @@ def test_a_file_that_is_no_text_is_refused(pike: Pike, home: Path, tmp_path: Pat
         (("--model", "offline", "--queries", "0"), 2, ("--queries",)),
         (("--model", "offline", "--cost", "0"), 2, ("--cost",)),
         (("--model", "offline", "--time", "-1"), 2, ("--time",)),
-        (("--model", "offline", "--strategy", "pike-c"), 2, ("'pike-b'",)),
+        (("--model", "offline", "--strategy", "pike-bb"), 2, ("'pike-b'",)),
         (("--model", "offline", "--set", "widtx=3"), 2, ("'width'",)),
         (("--model", "offline", "--set", "width"), 2, ("KEY=VALUE",)),
         (("--model", "offline", "--device", "cuda:99"), 2, ("'cuda:99'", "cpu")),
