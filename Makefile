@@ -20,8 +20,10 @@ demo: $(STAMP)
 
 setup: $(STAMP)
 
+# What is timed or compiles with torch goes alone; the rest goes two at a time.
 test: $(STAMP)
-	$(BIN)/python -m pytest -m "not slow and not gpu and not paid"
+	$(BIN)/python -m pytest -m "torch and not slow and not gpu and not paid" --durations 15
+	$(BIN)/python -m pytest -m "not torch and not slow and not gpu and not paid" -n 2 --dist loadfile --durations 15
 	@$(BIN)/python -m tests.gpu_note
 
 test-slow: $(STAMP)
