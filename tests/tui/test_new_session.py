@@ -169,7 +169,7 @@ REFUSED = (
     ("cost", "-3", "a number above zero"),
     ("seed", "x", "must be a whole number"),
     ("model", "offlin", "did you mean offline"),
-    ("set", "widht=3", "width"),
+    ("set", "widthx=3", "width"),
     ("strategy", "pike-c", "pike-b"),
     ("task", "starter/nothing", "no task"),
     ("name", "a/b", "no session name"),
@@ -231,11 +231,11 @@ async def test_the_advanced_fields_unfold(stage: Stage) -> None:
 
 
 async def test_a_settings_file_that_cannot_be_read_is_told(stage: Stage, tmp_path: Path) -> None:
-    (tmp_path / "pike.toml").write_text("modle = 'x'\n", encoding="utf-8")
+    (tmp_path / "pike.toml").write_text("modelx = 'x'\n", encoding="utf-8")
     async with stage.app(on_list=True).run_test(size=(80, 24)) as pilot:
         await settled(pilot)
         await pilot.app.push_screen(NewSessionScreen(stage.root / "sessions", looker=still()))
-        await until(pilot, lambda: "no setting 'modle'" in " ".join(shown(pilot).split()))
+        await until(pilot, lambda: "no setting 'modelx'" in " ".join(shown(pilot).split()))
 
 
 async def test_what_goes_wrong_while_looking_is_told(stage: Stage) -> None:
