@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sessions.ids import number_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from sessions.model import AttemptRecord, State
 
@@ -20,6 +20,20 @@ def best(state: State) -> AttemptRecord | None:
 def best_of(attempts: Iterable[AttemptRecord]) -> AttemptRecord | None:
     """Return the best of these attempts; ties go to the older one."""
     return max(filter(eligible, attempts), key=_rank, default=None)
+
+
+def leaders(
+    attempts: Iterable[AttemptRecord],
+) -> Iterator[tuple[AttemptRecord, AttemptRecord | None]]:
+    """Yield each attempt with the best of those up to it, itself included."""
+    top: AttemptRecord | None = None
+    highest = (False, 0.0, 0)
+    for attempt in attempts:
+        if eligible(attempt):
+            rank = _rank(attempt)
+            if top is None or rank > highest:
+                top, highest = attempt, rank
+        yield attempt, top
 
 
 def eligible(attempt: AttemptRecord) -> bool:

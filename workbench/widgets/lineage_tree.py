@@ -176,10 +176,14 @@ def _number(attempt: AttemptRecord) -> str:
 def _trajectories(
     lineage: str, attempts: list[AttemptRecord], champion: AttemptRecord | None, limit: int
 ) -> list[LineageRow]:
-    groups: dict[str, list[AttemptRecord]] = {}
+    groups = dict.fromkeys(attempt.proposal for attempt in attempts)
+    kept: dict[str, list[AttemptRecord]] = (
+        {name: [] for name in list(groups)[-limit:]} if limit else {}
+    )
     for attempt in attempts:
-        groups.setdefault(attempt.proposal, []).append(attempt)
-    shown = list(groups.values())[-limit:] if limit else []
+        if attempt.proposal in kept:
+            kept[attempt.proposal].append(attempt)
+    shown = list(kept.values())
     left = _earlier(lineage, len(groups) - len(shown), "earlier")
     return [*left, *(_trajectory(group, champion) for group in shown)]
 

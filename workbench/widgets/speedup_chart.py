@@ -10,7 +10,7 @@ from rich.text import Text
 from textual.color import Color
 from textual_plotext import PlotextPlot
 
-from sessions.best import best_of
+from sessions.best import leaders
 from workbench.widgets.lines import app_of, is_ascii
 
 if TYPE_CHECKING:
@@ -40,18 +40,19 @@ def curve(state: State, axis: str) -> Curve:
         (a for a in state.attempts.values() if a.verdict_at is not None),
         key=lambda a: a.verdict_at or 0.0,
     )
-    steps: list[tuple[float, float]] = []
-    champion: AttemptRecord | None = None
-    for attempt in judged:
-        x = _x(attempt, state, axis)
-        champion = best_of([champion, attempt] if champion else [attempt])
-        if champion is not None and champion.speedup is not None:
-            steps.append((x, champion.speedup))
-    others = [
-        (_x(a, state, axis), a.speedup) for a in judged if a.speedup is not None and not a.suspect
+    steps = [
+        (_x(attempt, state, axis), champion.speedup)
+        for attempt, champion in leaders(judged)
+        if champion is not None and champion.speedup is not None
     ]
-    failures = [_x(a, state, axis) for a in judged if not a.correct]
-    return Curve(axis, _thin(_stairs(steps)), tuple(others[-POINTS:]), tuple(failures[-POINTS:]))
+    others = [a for a in judged if a.speedup is not None and not a.suspect][-POINTS:]
+    failures = [a for a in judged if not a.correct][-POINTS:]
+    return Curve(
+        axis,
+        _thin(_stairs(steps)),
+        tuple((_x(a, state, axis), a.speedup or 0.0) for a in others),
+        tuple(_x(a, state, axis) for a in failures),
+    )
 
 
 def _x(attempt: AttemptRecord, state: State, axis: str) -> float:
