@@ -60,6 +60,8 @@ def _unrecognized(inner: argparse.ArgumentParser, unknown: Sequence[str]) -> str
     """Return the refusal of words that mean nothing, with the flag that is nearest to the first."""
     flag = next((word for word in unknown if word.startswith("-")), unknown[0]).partition("=")[0]
     known = inner._option_string_actions
+    if flag in known:
+        return f"{flag} stands before `{inner.prog}`, but belongs behind it."
     return f"unrecognized: {' '.join(unknown)}.{nearest(flag, known)} See `{inner.prog} --help`."
 
 

@@ -71,7 +71,7 @@ def pick(found: State, names: Sequence[str]) -> list[str]:
         if name != ORIGINAL:
             attempt_of(found, name)
     if not 2 <= len(ids) <= NO_MORE:
-        raise WrongUsage(f"compare needs two attempts, {NO_MORE} at most; {len(ids)} were named.")
+        raise WrongUsage(f"compare needs two attempts, {NO_MORE} at most; named: {len(ids)}.")
     return ids
 
 

@@ -50,7 +50,7 @@ def same_task(found: Sequence[State]) -> None:
         WrongUsage: too few or too many, or their tasks differ.
     """
     if not 2 <= len(found) <= NO_MORE:
-        raise WrongUsage(f"compare needs two sessions, {NO_MORE} at most; {len(found)} were named.")
+        raise WrongUsage(f"compare needs two sessions, {NO_MORE} at most; named: {len(found)}.")
     first = found[0].opened
     for state in found[1:]:
         opened = state.opened

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from pathlib import Path
@@ -83,6 +84,8 @@ def _guide(typed: argparse.Namespace) -> dict[str, Any]:
 def _boost(typed: argparse.Namespace) -> dict[str, Any]:
     if typed.off == (typed.weight is not None):
         raise WrongUsage("a boost needs its WEIGHT (above 0, at most 100), or --off.")
+    if typed.weight is not None and not math.isfinite(typed.weight):  # JSON has no such number
+        raise WrongUsage(f"boost: the weight is {typed.weight}, but must be above 0, at most 100.")
     target = scope(typed.target, "boost", "a boost")
     if target == "session":
         raise WrongUsage("a boost is for a lineage (003) or a candidate (c12).")
