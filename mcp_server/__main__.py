@@ -14,7 +14,7 @@ import anyio
 from mcp_server.errors import EvaluatorError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from mcp_server.local import Setting
 
@@ -162,8 +162,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     except EvaluatorError as error:
         sys.stderr.write(f"{error}\n")
         return 1
+    except ExceptionGroup as group:  # what was raised inside a task group
+        told, unexpected = group.split(EvaluatorError)
+        if told is None or unexpected is not None:
+            raise
+        sys.stderr.writelines(f"{error}\n" for error in _leaves(told))
+        return 1
     except KeyboardInterrupt:
         return 130
+
+
+def _leaves(group: ExceptionGroup[EvaluatorError]) -> Iterator[EvaluatorError]:
+    for error in group.exceptions:
+        if isinstance(error, ExceptionGroup):
+            yield from _leaves(error)
+        else:
+            yield error
 
 
 if __name__ == "__main__":

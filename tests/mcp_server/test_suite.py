@@ -54,6 +54,32 @@ def test_a_name_that_is_nothing_is_refused(home: Path) -> None:
         suite.found(["nowhere"], Tasks(home))
 
 
+@pytest.mark.parametrize(
+    "words",
+    [("evaluate", "starter/softmax", "FILE"), ("profile", "starter/softmax"), ("qualify", "FILE")],
+)
+@pytest.mark.parametrize(
+    ("flags", "why"),
+    [
+        (("--device", "cuda:99"), "There is no device 'cuda:99' here"),
+        (("--python", "/nowhere"), "'/nowhere' is neither an environment"),
+    ],
+)
+def test_a_machine_that_cannot_evaluate_is_told_in_a_line(
+    home: Path,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    flags: tuple[str, ...],
+    why: str,
+) -> None:
+    file = str(next(folder.glob("*.py")))
+    assert main([*(file if word == "FILE" else word for word in words), *flags]) == 1
+    err = capsys.readouterr().err
+    assert why in err
+    assert "Traceback" not in err
+
+
 def test_a_run_says_a_line_per_task_and_the_next_one_knows_them(
     folder: Path, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
