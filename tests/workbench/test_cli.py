@@ -67,6 +67,9 @@ def test_an_unknown_command_is_wrong_usage_with_the_nearest_name(pike: Pike) -> 
         ("git", "nobody", "--", "log"),
         ("tasks", "show"),
         ("evaluate", "starter/softmax", "/nowhere.py"),
+        ("tasks", "qualify", "starter", "--limit", "0"),
+        ("tasks", "qualify", "starter", "--limit", "nan"),
+        ("best", "nobody", "-o", "x.py", "--bundle", "x.json"),
     ],
 )
 def test_wrong_usage_ends_with_two_and_words_on_stderr_only(

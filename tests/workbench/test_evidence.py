@@ -92,3 +92,12 @@ def test_the_profile_of_an_attempt_is_kept_where_the_screen_looks(done: Search) 
     keep(done.folder.artifacts / "profile-c1.json", found)
     assert kept_profile(done.folder, "c1") == found
     assert kept_profile(done.folder, "c2") is None
+
+
+def test_the_candidate_and_its_evidence_are_asked_for_one_at_a_time(
+    pike: Pike, done: Search, tmp_path: Path
+) -> None:
+    told = pike("best", "small-1", "-o", str(tmp_path / "x.py"), "--bundle", str(tmp_path / "b"))
+    assert told.code == 2
+    assert "one at a time" in told.err
+    assert list(tmp_path.glob("[xb]*")) == []

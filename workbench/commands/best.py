@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sessions.best import best
 from sessions.journal import Reader
 from workbench import bundling, lookup, provenance, story
-from workbench.errors import DONE, CannotGoOn
+from workbench.errors import DONE, CannotGoOn, WrongUsage
 from workbench.version import version
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 def run(typed: argparse.Namespace, printer: Printer) -> int:
     """Write the candidate to a file or stdout; say its first and its remeasured speedup."""
+    if typed.bundle and typed.output:
+        raise WrongUsage("-o writes the candidate, --bundle its evidence: ask for one at a time.")
     folder = lookup.session(typed.session)
     found = lookup.state(folder)
     top = best(found)

@@ -33,8 +33,6 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
     if typed.candidate:
         source, kept = task_files.candidate(Path(typed.candidate).expanduser()), None
     found = _profile(task, source, [*_flags(typed), *(["--full"] if typed.full else [])])
-    if not typed.candidate:
-        _keep(typed.task, found)
     if kept is not None and found.get("profile"):
         keep(kept, found)
     if typed.json:
@@ -72,16 +70,6 @@ def _named(named: str) -> tuple[str, str, Path | None]:
     record = lookup.attempt(state, attempt)
     with Reader(folder.journal) as reader:
         return task, reader.text(record.source_key), kept
-
-
-def _keep(named: str, found: dict[str, Any]) -> None:
-    """Keep the profile of an attempt with its session, for the screen's Profile tab."""
-    session, sign, attempt = named.rpartition(":")
-    if not sign or not found.get("profile") or Path(named).expanduser().is_file():
-        return
-    folder = lookup.session(session).artifacts
-    folder.mkdir(exist_ok=True)
-    (folder / f"profile-{attempt}.json").write_text(json.dumps(found), encoding="utf-8")
 
 
 def _flags(typed: argparse.Namespace) -> list[str]:

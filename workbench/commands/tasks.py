@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,8 @@ def _qualify(typed: argparse.Namespace) -> int:
         raise WrongUsage(
             "pike tasks qualify needs files, folders, ids or --list FILE; `pike tasks` lists ids."
         )
+    if typed.limit is not None and not 0 < typed.limit < math.inf:
+        raise WrongUsage(f"--limit is {typed.limit:g}, but must be seconds above zero.")
     names = ("device", "precision", "sandbox", "python")
     settings = config.load({name: getattr(typed, name) for name in names})
     told = {name: settings.text(name) for name in names}
