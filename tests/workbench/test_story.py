@@ -107,6 +107,11 @@ def test_a_correct_verdict_tells_both_numbers_with_interval_and_class() -> None:
     )
 
 
+def test_the_runtime_of_a_verdict_fits_its_ratio_though_the_machine_was_slow_meanwhile() -> None:
+    verdict = {"runtime_ms": 1114.3, "eager_ms": 441.9, "speedup_eager_ratio": 1.1165}
+    assert ", 396 ms, 1.12× eager" in story.verdict("correct", verdict)
+
+
 def test_an_extraordinary_number_is_called_suspect_until_it_is_confirmed() -> None:
     verdict = {"speedup_ratio": 9.8, "flags": ["extraordinary"]}
     assert story.verdict("correct", verdict).startswith("suspect 9.80×")

@@ -132,7 +132,7 @@ def _baselines(verdict: dict[str, Any]) -> list[tuple[str, str, str, str]]:
     if verdict.get("runtime_ms") and verdict.get("speedup_eager_ratio"):
         ratio = fmt.speedup(verdict["speedup_eager_ratio"])
         kind = str(verdict.get("precision_class") or "")
-        rows.append(("this", kind, fmt.milliseconds(verdict["runtime_ms"]), ratio))
+        rows.append(("this", kind, fmt.milliseconds(story.runtime_ms(verdict)), ratio))
     return rows
 
 
