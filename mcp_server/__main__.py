@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from mcp_server.clean import printable
 from mcp_server.errors import EvaluatorError
 
 if TYPE_CHECKING:
@@ -160,16 +161,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return run(arguments)
     except EvaluatorError as error:
-        sys.stderr.write(f"{error}\n")
+        _say(error)
         return 1
     except ExceptionGroup as group:  # what was raised inside a task group
         told, unexpected = group.split(EvaluatorError)
         if told is None or unexpected is not None:
             raise
-        sys.stderr.writelines(f"{error}\n" for error in _leaves(told))
+        for error in _leaves(told):
+            _say(error)
         return 1
     except KeyboardInterrupt:
         return 130
+
+
+def _say(error: EvaluatorError) -> None:
+    sys.stderr.write(f"{printable(str(error))}\n")  # it may name files, as they are called
 
 
 def _leaves(group: ExceptionGroup[EvaluatorError]) -> Iterator[EvaluatorError]:

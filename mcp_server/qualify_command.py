@@ -94,7 +94,8 @@ def _listed(name: str | None) -> list[str]:
     try:
         lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
-        raise EvaluatorError(f"{path} cannot be read ({error}): give a file of paths.") from error
+        why = (error.strerror if isinstance(error, OSError) else "") or "it is not UTF-8 text"
+        raise EvaluatorError(f"{path} cannot be read ({why}): give a file of paths.") from error
     return [str(path.parent / line) for line in lines if line and not line.startswith("#")]
 
 

@@ -138,7 +138,7 @@ def found(names: Iterable[str], tasks: Tasks) -> list[tuple[str, Path | Task]]:
 def _known(name: str, tasks: Tasks) -> list[Task]:
     """Return the tasks of a suite, or the one of an id."""
     ids = [i for i in tasks.ids() if i.startswith(f"{name.rstrip('/')}/")]
-    if not ids and "/" not in name:
+    if not ids and not any(i.startswith(name) for i in tasks.ids()):
         raise UnknownTask(f"There is no file, folder or suite {name}: `pike tasks` lists the ids.")
     return [tasks.get(i) for i in ids or [name]]
 

@@ -80,6 +80,20 @@ def test_a_machine_that_cannot_evaluate_is_told_in_a_line(
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("no/such\x1b[31m",), "no file, folder or suite no/such: `pike tasks`"),
+        (("--list", "/no\x1b[31m/list"), "/no/list cannot be read (No such file or directory)"),
+    ],
+)
+def test_what_names_nothing_is_told_in_words_a_terminal_does_not_obey(
+    home: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], why: str
+) -> None:
+    assert main(["qualify", *words]) == 1
+    assert why in capsys.readouterr().err
+
+
 def test_a_run_says_a_line_per_task_and_the_next_one_knows_them(
     folder: Path, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
