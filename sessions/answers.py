@@ -158,6 +158,8 @@ def _model(state: State, command: Command, outside: Outside) -> Answer:
         return refused(f"no model role {shown(role)}; there are: {', '.join(MODEL_ROLES)}, all")
     if not name.strip() or len(name) > NAME_LIMIT:
         return refused("name a model")
+    if not all(each.strip() for each in name.split(",")):
+        return refused("name a model before and after each comma")
     if "," in name and role != FIX_MODEL:
         return refused("several models, cheapest first, are for the role fix only")
     if name.count(",") >= CASCADE_LIMIT:

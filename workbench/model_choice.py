@@ -61,6 +61,9 @@ def choose(settings: Settings, at: Callable[[str], None] = lambda _: None) -> Ch
     }
     if not model:
         raise WrongUsage(known.none_given())
+    for role, field in FIELDS.items():
+        at(field)
+        _check_commas(role, names[role])
     resolved: dict[str, LanguageModel] = {}
     for role, field in FIELDS.items():
         at(field)
@@ -68,6 +71,14 @@ def choose(settings: Settings, at: Callable[[str], None] = lambda _: None) -> Ch
     at("cost")
     _check_prices(resolved, settings)
     return Choice(names, {name: found.label for name, found in resolved.items()})
+
+
+def _check_commas(role: str, names: str) -> None:
+    flag = f"--{FIELDS[role].replace('_', '-')}"
+    if "," in names and role != "fix":
+        raise WrongUsage(f"{flag} {names!r}: several models, cheapest first, are for --fix-model.")
+    if not all(names.split(",")):
+        raise WrongUsage(f"{flag} {names!r}: name a model before and after each comma.")
 
 
 def resolve(known: Catalog, name: str) -> LanguageModel:

@@ -350,6 +350,8 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("model", {"role": "boss", "model": "other"}, "no model role 'boss'"),
     ("model", {"role": "all", "model": "fated"}, "is fated already"),
     ("model", {"role": "improve", "model": "fated,other"}, "for the role fix only"),
+    ("model", {"role": "fix", "model": ","}, "before and after each comma"),
+    ("model", {"role": "fix", "model": "other, "}, "before and after each comma"),
     ("model", {"role": "fix", "model": "a,b,c,d,e,f,g,h,i"}, "8 models is the most"),
     ("edit", {"steer": "s2", "text": "x"}, "only a guide and a fork have words"),
     ("edit", {"steer": "s99", "text": "x"}, "no steer"),

@@ -90,6 +90,8 @@ def test_a_file_that_is_no_text_is_refused(pike: Pike, home: Path, tmp_path: Pat
         (("--model", "offline", "--instructions", "/nowhere"), 2, ("/nowhere",)),
         (("--model", "offline", "--notify", "no-such-program-here"), 2, ("no-such-program-here",)),
         (("--model", "offline", "--name", "a/b"), 2, ("a/b",)),
+        (("--model", "offline,offline"), 2, ("--model", "for --fix-model")),
+        (("--model", "offline", "--fix-model", "offline,"), 2, ("--fix-model", "each comma")),
         (("--model", "recorded"), 2, ("recorded answers exist for", "starter/softmax")),
     ],
     ids=repr,
