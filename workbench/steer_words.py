@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from workbench.format import plural
 from workbench.plain import Inert, inert_line
+
+if TYPE_CHECKING:
+    from sessions.model import SteerRecord
 
 TEXT_LIMIT = 160
 """Characters of foreign text."""
@@ -15,6 +18,11 @@ LIMITS = {"queries": "queries", "cost_usd": "dollars", "hours": "hours"}
 def said(act: str, args: dict[str, Any]) -> Inert:
     """Return the words; empty where the act says it all."""
     return inert_line(_said(act, args).strip())
+
+
+def stands(steer: SteerRecord) -> Inert:
+    """Return the words of a steer as they are now, after what was edited."""
+    return said(steer.act, {**steer.args, **({"text": steer.text} if steer.edits else {})})
 
 
 def _said(act: str, args: dict[str, Any]) -> str:

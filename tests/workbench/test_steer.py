@@ -83,6 +83,10 @@ async def test_every_act_is_answered_with_its_id_and_its_standing(
         assert "c0 ×2 as h1, h2: in two passes" in shown
         assert f"mine.py from {first} as h3, may be fixed" in shown
         assert "no atomics at all" in shown
+        whole = (await asyncio.to_thread(pike, "show", "s")).out
+        assert "s6 guide, withdrawn: no atomics at all" in whole.splitlines()
+        kept = (await asyncio.to_thread(pike, "show", "s", "--json")).json["steers"]
+        assert [row["text"] for row in kept if row["id"] == "s6"] == ["no atomics at all"]
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def _head(folder: SessionFolder, found: State) -> Iterator[str]:
     top = best(found)
     yield f"best: {top.id} {story.verdict(top.kind, top.verdict)}" if top else "best: none yet"
     for steer in found.steers.values():
-        told = steer.why if steer.why else steer_words.said(steer.act, steer.args)
+        told = steer.why if steer.why else steer_words.stands(steer)
         yield f"{steer.id} {steer.act}, {status(found, steer)}: {inert_line(told, 100)}"
     yield f"folder: {folder.path}"
 
@@ -133,8 +133,8 @@ def _why(attempt: AttemptRecord) -> str:
 def _json(folder: SessionFolder, found: State) -> dict[str, Any]:
     attempts = [_attempt_json(attempt) for attempt in found.attempts.values()]
     steers = [
-        {"id": s.id, "act": s.act, "args": s.args, "author": s.author, "status": status(found, s), "why": s.why,
-         "uses": s.uses}
+        {"id": s.id, "act": s.act, "args": s.args, "text": s.text, "author": s.author, "status": status(found, s),
+         "why": s.why, "uses": s.uses}
         for s in found.steers.values()
     ]  # fmt: skip
     return {

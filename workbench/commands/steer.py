@@ -17,7 +17,7 @@ from workbench import launch, lookup
 from workbench.commands.control import TAKEN_LIMIT_S, steer_of
 from workbench.errors import DONE, FAILED
 from workbench.steer_typed import args_of
-from workbench.steer_words import said
+from workbench.steer_words import said, stands
 
 if TYPE_CHECKING:
     import argparse
@@ -146,7 +146,7 @@ def _row(found: State, steer: SteerRecord) -> dict[str, Any]:
 
 def _cells(found: State, steer: SteerRecord) -> tuple[str, ...]:
     used = fmt.plural(steer.uses, "query", "queries") if steer.uses else fmt.NONE
-    what = said(steer.act, {**steer.args, **({"text": steer.text} if steer.edits else {})})
+    what = stands(steer)
     return (steer.id, steer.act, status(found, steer), used, steer.author, what, steer.why)
 
 
