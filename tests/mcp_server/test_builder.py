@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.skipif(shutil.which("c++") is None, reason="no C++ compiler")
 SOURCE = 'extern "C" int add(int a, int b) { return a + b; }\n'
 ENDLESS = """
-template <int N, int M> struct Slow { enum { value = Slow<N - 1, M>::value + Slow<N - 1, M + 1>::value }; };
-template <int M> struct Slow<0, M> { enum { value = M }; };
-int add() { return Slow<600, 0>::value; }
+template <int N, int M> struct Slow { static const int value = Slow<N - 1, M>::value ^ Slow<N - 1, M + 1>::value; };
+template <int M> struct Slow<0, M> { static const int value = M; };
+int add() { return Slow<2500, 0>::value; }
 """
+"""Three million types: minutes of compiling, and no value overflows on the way."""
 
 
 @asynccontextmanager
