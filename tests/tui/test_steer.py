@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from textual import events
+from textual.geometry import Region
 from textual.widgets import Input
 
 from sessions import facts as f
@@ -371,6 +372,16 @@ async def test_what_is_typed_faster_than_the_dialog_opens_is_not_lost(stage: Sta
             app.post_message(events.Key(character, character))
         await settled(pilot)
         assert dialog(pilot).query_one(GuideBox).text == "fast"
+
+
+async def test_the_words_of_an_act_that_was_left_can_still_be_painted(stage: Stage) -> None:
+    async with stage.app().run_test(size=NARROW) as pilot:
+        await settled(pilot)
+        await press(pilot, "j", "s", *"words")
+        left = dialog(pilot).query_one(GuideBox)
+        assert "words" in left.render_lines(Region(0, 0, 9, 2))[1].text
+        await press(pilot, "ctrl+l")
+        assert [line.text for line in left.render_lines(Region(0, 0, 9, 2))] == [" " * 9] * 2
 
 
 async def test_one_key_goes_through_the_acts_and_keeps_what_is_typed(stage: Stage) -> None:

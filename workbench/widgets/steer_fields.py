@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from textual.containers import Vertical
+from textual.strip import Strip
 from textual.widgets import TextArea
 
 from sessions.steering import GUIDE_LIMIT
@@ -17,6 +18,7 @@ from workbench.widgets.steer_form import candidate_note
 
 if TYPE_CHECKING:
     from textual import events
+    from textual.geometry import Region
     from textual.widget import Widget
 
     from sessions.model import State
@@ -33,6 +35,12 @@ class GuideBox(TextArea):
     async def _on_paste(self, event: events.Paste) -> None:
         event.text = inert(event.text)
         await super()._on_paste(event)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Return the lines; empty ones once it is removed: a screen may paint it once more, without its styles."""
+        if not self.is_attached:
+            return [Strip.blank(crop.width)] * crop.height
+        return super().render_lines(crop)
 
 
 class SteerFields(Vertical):
