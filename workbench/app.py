@@ -227,7 +227,12 @@ def run(folder: SessionFolder | None) -> int:
     finally:
         sys.stderr.write(app.announcer.farewell())
         sys.stderr.flush()
-    return result if isinstance(result, int) else 0
+    return code_of(app, result)
+
+
+def code_of(app: PikeApp, result: object) -> int:
+    """Return the exit code of a screen that was left, with `result`, or that ended by a mistake of ours."""
+    return result if isinstance(result, int) else app.return_code or 0
 
 
 def is_calm(wanted: str, env: Mapping[str, str]) -> bool:

@@ -11,6 +11,7 @@ from sessions import facts as f
 from sessions.fold import fold
 from tests.tui import journals
 from tests.tui.looking import live, press, settled, shown, told, until
+from workbench.app import code_of
 from workbench.widgets.attempt_order import ORDERS, Sorting
 from workbench.widgets.attempt_rows import AttemptRow
 from workbench.widgets.diff_view import diff_document, patch, wider
@@ -354,3 +355,20 @@ async def test_a_folded_lineage_stays_folded_when_something_happens_in_it(stage:
         await journals.append(stage.folder.journal, stage.at + 2, [verdict])
         await until(pilot, lambda: "003  2.50×" in shown(pilot))
         assert not [r for r in tree.rows if r.key == "c29"]
+
+
+async def test_a_screen_that_ends_by_a_mistake_of_ours_ends_with_one(stage: Stage) -> None:
+    app = stage.app()
+
+    def fail() -> None:
+        raise RuntimeError("a mistake of ours")
+
+    async def shown_until_it_fails() -> None:
+        async with app.run_test(size=(80, 24)) as pilot:
+            app.call_later(fail)
+            await pilot.pause()
+
+    with pytest.raises(RuntimeError):
+        await shown_until_it_fails()
+    assert code_of(app, None) == 1
+    assert code_of(app, 0) == 0
