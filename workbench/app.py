@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from sessions.folder import SessionFolder
     from workbench.widgets.steer_form import Draft
 
+logger = logging.getLogger(__name__)
+
+LOG_NAME = "viewer.log"
 DUMB = "this terminal (TERM=dumb) cannot show screens; use: pike run --plain, pike tail SESSION --follow"
 
 
@@ -71,6 +74,8 @@ class PikeApp(App[object]):
         """What the time between two looks at a journal is multiplied by."""
         sign = (UNICODE if unicode else ASCII).session(NEEDS_YOU)
         self.announcer = Announcer(self._to_terminal, bell=bell, title=title, sign=sign)
+        self.mistake = ""
+        """What is told after a screen that ended by a mistake of ours."""
         self._drafts: dict[Path, Draft] = {}
         self._models: tuple[str, ...] | None = None
         self.new_session_draft: dict[str, str] = {}
@@ -202,6 +207,18 @@ class PikeApp(App[object]):
         """Leave without a question."""
         self.exit(0)
 
+    def _fatal_error(self) -> None:
+        """End the screen with one line for a person; the traceback, which may hold foreign text, goes to the log."""
+        error = self._exception
+        logger.error("the screen ended by a mistake", exc_info=error)
+        what = inert_line(f"{type(error).__name__}: {error}", 300)
+        back = f"pike attach {self._folder.name}" if self._folder else "pike"
+        self.mistake = (
+            f"pike: the screen ended by a mistake of ours ({what}). Searches go on; `{back}` opens it again. "
+            f"The traceback is in {root() / LOG_NAME}.\n"
+        )
+        self._close_messages_no_wait()
+
     def on_mount(self) -> None:
         """Name the window."""
         self.sub_title = self._folder.name if self._folder else ""
@@ -225,7 +242,7 @@ def run(folder: SessionFolder | None) -> int:
     try:
         result = app.run(mouse=bool(settings["mouse"]))
     finally:
-        sys.stderr.write(app.announcer.farewell())
+        sys.stderr.write(app.announcer.farewell() + app.mistake)
         sys.stderr.flush()
     return code_of(app, result)
 
@@ -243,7 +260,7 @@ def is_calm(wanted: str, env: Mapping[str, str]) -> bool:
 def _log_to_file() -> None:
     """Send warnings to `$PIKE_HOME/viewer.log`: on the screen they would write over it."""
     try:
-        handler = logging.FileHandler(root() / "viewer.log", encoding="utf-8", delay=True)
+        handler = logging.FileHandler(root() / LOG_NAME, encoding="utf-8", delay=True)
         logging.basicConfig(handlers=[handler], level=logging.WARNING)
     except OSError:
         logging.basicConfig(handlers=[logging.NullHandler()])

@@ -372,3 +372,6 @@ async def test_a_screen_that_ends_by_a_mistake_of_ours_ends_with_one(stage: Stag
         await shown_until_it_fails()
     assert code_of(app, None) == 1
     assert code_of(app, 0) == 0
+    assert app.mistake.count("\n") == 1
+    assert "Traceback" not in app.mistake
+    assert "viewer.log" in app.mistake
