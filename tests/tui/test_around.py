@@ -152,7 +152,7 @@ def test_without_white_space_only_real_changes_are_shown() -> None:
     shown_some = "\n".join(map(plain_text, aside.lines))
     assert "+2 −2" in shown_all
     assert "+1 −1 · white space aside" in shown_some
-    assert aside.text == patch(before, after, "x"), "what is copied is the whole patch"
+    assert aside.copied() == patch(before, after, "x"), "what is copied is the whole patch"
 
 
 def test_no_context_at_all_makes_no_empty_hunks() -> None:

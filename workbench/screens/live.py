@@ -183,7 +183,8 @@ class LiveScreen(LiveActs):
             self.query_one(DetailPane).refresh_document()
             self._chart_stale = True
         if slow and self._chart_stale:
-            self.paint_chart()
+            # Between two ticks: a key then waits for the one or the other, not for both.
+            self.set_timer(TICK_S / 2, self.paint_chart)
         self.paint_top()
         if beat.live or slow:
             self._paint_agents()

@@ -196,7 +196,7 @@ class SessionActs(PikeScreen):
 
     def action_copy_content(self) -> None:
         """Copy what the detail pane shows."""
-        text = self.detail.view.document.text
+        text = self.detail.view.document.copied()
         if text:
             self.pike.copy_text(text, plural(len(text), "character"))
         else:
@@ -209,7 +209,7 @@ class SessionActs(PikeScreen):
             self.tell("no attempt is selected")
             return
         patch = self.detail.tab == "Diff" and self.focused is self.detail.view
-        text = self.detail.view.document.text if patch else self.feed.text(attempt.source_key)
+        text = self.detail.view.document.copied() if patch else self.feed.text(attempt.source_key)
         try:
             path = free(
                 Path.cwd(), f"{self.folder.name}-{attempt.id}", ".patch" if patch else ".py"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from workbench import patches
 from workbench.plain import Inert, inert, inert_line
 from workbench.widgets.document import LINES_LIMIT, Document
 from workbench.widgets.lines import EMPTY, Line, Span, span
@@ -86,19 +87,14 @@ def diff_document(
         lines=(*head, *page.lines, *((EMPTY, *below) if below else ())),
         stops=tuple(stop + shift for stop in page.stops),
         note=inert_line(title, 60),
-        text=patch(before, after, base),
+        copies=lambda: patch(before, after, base),
         under=("",) * shift + tuple(page.under),
     )
 
 
 def patch(before: str, after: str, base: str, name: str = "candidate.py") -> str:
     """Return the difference as a patch that `git apply` and `patch` read; `base` and `name`: the two files."""
-    lines = difflib.unified_diff(
-        before.splitlines(keepends=True), after.splitlines(keepends=True), base, name
-    )
-    return "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-    )
+    return patches.patch(before, after, base, name)
 
 
 def wider(context: int, by: int) -> int:

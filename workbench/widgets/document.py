@@ -9,7 +9,7 @@ from workbench.plain import Inert, inert
 from workbench.widgets.lines import EMPTY, NO_TEXT, Line, Span, plain_text, span, wrap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 LINE_LIMIT = 2_000
 """Characters of one line that are shown; the rest is in the written file."""
@@ -33,6 +33,12 @@ class Document:
     """For each line, the tone under it; empty for none at all."""
     hang: int = 0
     """Cells by which the rest of a broken line is moved in."""
+    copies: Callable[[], str] | None = field(default=None, repr=False, compare=False)
+    """Makes what is copied, instead of `text`, where that takes a moment."""
+
+    def copied(self) -> str:
+        """Return what `Y` copies."""
+        return self.copies() if self.copies else self.text
 
     def wrapped(self, width: int) -> tuple[tuple[Line, ...], tuple[int, ...]]:
         """Return the lines broken to a width, and where the stops are then."""
