@@ -22,8 +22,8 @@ setup: $(STAMP)
 
 # What is timed, compiles with torch or fills a terminal goes alone; the rest goes two at a time.
 test: $(STAMP)
-	$(BIN)/python -m pytest -m "(torch or terminal) and not slow and not gpu and not paid" --durations 15
-	$(BIN)/python -m pytest -m "not torch and not terminal and not slow and not gpu and not paid" -n 2 --dist loadfile \
+	$(BIN)/python -m pytest -m "(torch or terminal or alone) and not slow and not gpu and not paid" --durations 15
+	$(BIN)/python -m pytest -m "not torch and not terminal and not alone and not slow and not gpu and not paid" -n 2 --dist loadfile \
 	    --durations 15
 	@$(BIN)/python -m tests.gpu_note
 
