@@ -105,7 +105,7 @@ def test_no_screen_of_a_hostile_session_sends_what_is_in_it(
     home: Path, columns: int, rows: int
 ) -> None:
     seen = start(home, "attach", "alive", columns=columns, rows=rows)
-    seen.until("2 Attempts", "? Help")
+    seen.until("2 Attempts", "newest first", "? Help")
     press_each(seen, b"j", b"j", b"\r", *[b"]"] * len(TABS), b"1", b"4", b"2", b"s")
     seen.until("Words for the agents")
     leave(seen)
@@ -128,7 +128,7 @@ def test_the_screens_around_it_send_nothing_of_it_either(home: Path) -> None:
     seen.until("Compare")
     escape(seen, "c Compare")
     press_each(seen, b"g", b"\r")
-    seen.until("2 Attempts", "Help")
+    seen.until("2 Attempts", "newest first", "Help")
     press_each(seen, b"G", b" ", b"k", b"k", b" ", b"c")
     seen.until("reached after", "Diff c")
     press_each(seen, b"G")
@@ -139,11 +139,11 @@ def test_the_screens_around_it_send_nothing_of_it_either(home: Path) -> None:
 
 def test_what_is_copied_reaches_the_clipboard_and_nothing_else(home: Path) -> None:
     seen = start(home, "attach", "alive")
-    seen.until("2 Attempts", "? Help")
+    seen.until("2 Attempts", "newest first", "? Help")
     seen.press(b"G")
     seen.drain(0.3)
     seen.press(b"\r")
-    seen.until("hunk 1/1")
+    seen.until("3 c1", "hunk 1/1")
     seen.press(b"Y")
     seen.until("characters: sent")
     leave(seen)
