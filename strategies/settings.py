@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 Value = str | int | float | bool
 T = TypeVar("T")
+U = TypeVar("U")
 
 _TRUTH: Mapping[str, bool] = {
     **dict.fromkeys(("true", "yes", "on", "1"), True),
@@ -59,18 +60,23 @@ def word(default: str, words: tuple[str, ...], meaning: str) -> str:
     return field(default=default, metadata={"rule": _Rule(default, meaning, words=words)})
 
 
-def read(kind: type[T], name: str, given: Mapping[str, Value]) -> T:
-    """Return the settings of strategy `name`, made from what a person gave.
+def read(kind: type[T], beside: type[U], name: str, given: Mapping[str, Value]) -> tuple[T, U]:
+    """Return the settings of strategy `name` and what every strategy can have besides.
 
     Raises:
-        SettingRefused: an unknown key, with the nearest spelling; or a value out of range.
+        SettingRefused: a key that neither knows, with the nearest spelling; or a value out of range.
     """
-    rules = _rules(kind)
+    own, shared = _rules(kind), _rules(beside)
+    rules = {**own, **shared}
     for key in given:
         if key not in rules:
             listed = f"Its settings: {', '.join(rules)}."
             raise SettingRefused(f"{name} has no setting '{key}'{hint(key, rules)} {listed}")
-    return kind(**{key: _checked(name, key, rules[key], value) for key, value in given.items()})
+    checked = {key: _checked(name, key, rules[key], value) for key, value in given.items()}
+    return (
+        kind(**{key: value for key, value in checked.items() if key in own}),
+        beside(**{key: value for key, value in checked.items() if key in shared}),
+    )
 
 
 def describe(kind: type[Any]) -> tuple[Described, ...]:

@@ -143,6 +143,11 @@ def _run(p: argparse.ArgumentParser) -> None:
     search.add_argument("--ideas-model", metavar="NAME", help="for IBA")
     search.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], dest="assign",
                         help="a setting of the strategy; may be repeated")  # fmt: skip
+    search.add_argument("--plain-start", metavar="YES|NO",
+                        help="try plain variants before the first query")  # fmt: skip
+    search.add_argument("--informed", metavar="YES|NO", help="tell agents the machine's facts")
+    search.add_argument("--profile-guided", metavar="YES|NO",
+                        help="tell agents the parent's profile")  # fmt: skip
     search.add_argument("--seed", metavar="N", type=int, help="of the search's random draws")
     search.add_argument("--from", metavar="FILE|SESSION:c12", dest="origin",
                         help="a candidate to begin with")  # fmt: skip

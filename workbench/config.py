@@ -43,6 +43,9 @@ class Setting:
         return f"PIKE_{self.name.upper()}"
 
 
+_PER_STRATEGY = ("auto", "yes", "no")
+"""`auto`: as the strategy has it, which is on for `steady` and off for the paper's presets."""
+
 SETTINGS: tuple[Setting, ...] = (
     Setting("strategy", "pike-b", "text", "the search"),
     Setting("model", None, "text", "the language model of every agent"),
@@ -51,6 +54,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("queries", 300, "limit", "hard limit of queries"),
     Setting("cost", 10.0, "limit", "hard limit of dollars"),
     Setting("time", 12.0, "limit", "hard limit of running hours"),
+    Setting("plain_start", "auto", "text", "plain variants before the first query", _PER_STRATEGY),
+    Setting("informed", "auto", "text", "prompts hold the machine's facts", _PER_STRATEGY),
+    Setting("profile_guided", "auto", "text", "prompts hold the parent's profile", _PER_STRATEGY),
     Setting("device", "auto", "text", "cuda:0 .. or cpu; auto takes the first GPU, else the CPU"),
     Setting("sandbox", "best-effort", "text", "around candidates", ("strict", "best-effort")),
     Setting("precision", "half", "text", "the precision policy", ("fp32", "tf32", "half")),

@@ -18,6 +18,8 @@ FLAGS = (
     "tolerance", "python", "notify",
 )  # fmt: skip
 """Flags of `pike run` that are settings too."""
+OPTIONS = ("plain_start", "informed", "profile_guided")
+"""Such flags besides, which the form takes as settings of the strategy."""
 
 
 def settings(typed: Mapping[str, Value]) -> Settings:
@@ -26,13 +28,13 @@ def settings(typed: Mapping[str, Value]) -> Settings:
     Raises:
         WrongUsage: a value of the wrong kind; the message names its flag.
     """
-    return config.load({name: typed.get(name) for name in FLAGS})
+    return config.load({name: typed.get(name) for name in (*FLAGS, *OPTIONS)})
 
 
 def line(wish: Wish, typed: Mapping[str, Value]) -> str:
     """Return the command line that starts the same session."""
     words = ["pike", "run", wish.task]
-    for name in FLAGS:
+    for name in (*FLAGS, *OPTIONS):
         if typed.get(name) is not None:
             words += [f"--{name.replace('_', '-')}", str(typed[name])]
     words += [word for pair in wish.assign for word in ("--set", pair)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from sessions.journal import Reader
 from sessions.start import NewSession, create_session
 from sessions.storage import storage_of
 from strategies import registry
+from strategies.options import NAMES
 from workbench import kept_models, lookup, machine, model_choice, task_files
 from workbench.errors import CannotGoOn, WrongUsage
 from workbench.notify import usable
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sessions.folder import SessionFolder
-    from strategies.protocol import Strategy
     from workbench.config import Settings, Value
     from workbench.printing import Printer
 
@@ -85,7 +85,9 @@ def plan(wish: Wish, settings: Settings, at: At = lambda _: None) -> Plan:
     at("strategy")
     registry.says(settings.text("strategy"))
     at("set")
-    strategy = _strategy(wish, settings)
+    entry = registry.entry(settings.text("strategy"))
+    given = _given(wish, settings)
+    strategy = entry.create(given, wish.seed or 0)
     choice = model_choice.choose(settings, at)
     at("from")
     origin, origin_source = _origin(wish.origin)
@@ -107,7 +109,7 @@ def plan(wish: Wish, settings: Settings, at: At = lambda _: None) -> Plan:
         source=task.source,
         strategy=settings.text("strategy"),
         strategy_version=strategy.version,
-        settings=_strategy_settings(strategy),
+        settings=entry.complete(given),
         models=choice.models,
         limits=limits(settings),
         template_hash=prompts.load().digest,
@@ -180,18 +182,16 @@ def assigned(pairs: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _strategy(wish: Wish, settings: Settings) -> Strategy:
+def _given(wish: Wish, settings: Settings) -> dict[str, Any]:
+    """Return what was set of the strategy: by `--set` before what flags, environment and files say."""
     given: dict[str, Any] = dict(assigned(wish.assign))
+    for name in NAMES:
+        if settings.text(name) != "auto":
+            given.setdefault(name, settings.text(name))
     queries = settings.number("queries")
     if queries is not None:
         given.setdefault("queries", int(queries))
-    return registry.create(settings.text("strategy"), given, wish.seed or 0)
-
-
-def _strategy_settings(strategy: Strategy) -> dict[str, Any]:
-    found = strategy.settings
-    assert is_dataclass(found), "a strategy's settings are frozen data"
-    return {field.name: getattr(found, field.name) for field in fields(found)}
+    return given
 
 
 def _seed(wish: Wish) -> int:

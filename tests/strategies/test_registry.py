@@ -6,6 +6,7 @@ import pytest
 
 from strategies import registry
 from strategies.errors import SettingRefused, UnknownStrategy
+from strategies.options import NAMES, Options, held
 from strategies.settings import Value
 
 
@@ -21,6 +22,9 @@ def test_pike_b_has_the_papers_defaults() -> None:
         "seed_rule": "global",
         "keep_best": False,
         "fix_memory": 0,
+        "plain_start": False,
+        "informed": False,
+        "profile_guided": False,
     }
 
 
@@ -32,7 +36,26 @@ def test_every_name_can_be_created_and_says_what_it_and_its_settings_are(name: s
     for described in registry.describe(name):
         assert described.meaning
         assert described.type
-        assert getattr(strategy.settings, described.name) == described.default
+        assert registry.entry(name).complete({})[described.name] == described.default
+        if described.name not in NAMES:
+            assert getattr(strategy.settings, described.name) == described.default
+
+
+def test_only_steady_turns_on_what_the_paper_does_not_have() -> None:
+    for name in registry.names():
+        whole = registry.entry(name).complete({})
+        assert {whole[option] for option in NAMES} == {name == "steady"}
+
+
+def test_an_option_can_be_set_for_any_strategy_and_is_no_setting_of_its_own() -> None:
+    whole = registry.entry("pike-b").complete({"plain_start": "on", "width": "4"})
+    assert (whole["plain_start"], whole["informed"], whole["width"]) == (True, False, 4)
+    assert held(whole) == Options(plain_start=True)
+    assert held({"width": 4}) == Options()
+    strategy = registry.create("pike-b", whole, 1)
+    assert not hasattr(strategy.settings, "plain_start")
+    with pytest.raises(SettingRefused, match="plain_start is 'perhaps', but must be: yes or no"):
+        registry.create("pike-b", {"plain_start": "perhaps"}, 1)
 
 
 def test_a_preset_holds_under_its_name_and_yields_to_what_is_set() -> None:

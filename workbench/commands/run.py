@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 def run(typed: argparse.Namespace, printer: Printer) -> int:
     """Start the session; 0 when it finished, 1 when it paused by itself or nothing is correct."""
-    flags: dict[str, Value] = {name: getattr(typed, name) for name in run_line.FLAGS}
+    flags: dict[str, Value] = {
+        name: getattr(typed, name) for name in (*run_line.FLAGS, *run_line.OPTIONS)
+    }
     settings = run_line.settings(flags)
     wish = starting.Wish(
         task=typed.task,
