@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 KEPT_S = 3600.0
-_TOTAL_CHARACTERS = 64_000_000
+_CALLERS_CHARACTERS = 32_000_000
+_TOTAL_CHARACTERS = 128_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ def new_id(prefix: str) -> str:
 
 @dataclass(slots=True)
 class Artifacts:
-    """The kept texts; the oldest go first when there are too many."""
+    """The kept texts; a caller's oldest go first when it has too many."""
 
     clock: Callable[[], float] = time.monotonic
     _kept: dict[str, _Kept] = field(default_factory=dict[str, _Kept])
@@ -52,9 +54,9 @@ class Artifacts:
         """Keep a text and return its id; None if there is nothing to keep."""
         if not text.strip():
             return None
-        self.expire()
         artifact_id = new_id(kind)
         self._kept[artifact_id] = _Kept(caller, text, self.clock())
+        self.expire()
         return artifact_id
 
     def page(self, caller: str, artifact_id: str, offset: int, limit: int) -> Page:
@@ -78,11 +80,12 @@ class Artifacts:
 
     def expire(self) -> None:
         """Forget what is too old or too much."""
-        now = self.clock()
-        total = 0
+        now, of_callers = self.clock(), Counter[str]()
         for artifact_id, kept in reversed(list(self._kept.items())):
-            total += len(kept.text)
-            if now - kept.since > KEPT_S or total > _TOTAL_CHARACTERS:
+            of_callers[kept.caller] += len(kept.text)
+            too_much = of_callers[kept.caller] > _CALLERS_CHARACTERS
+            if now - kept.since > KEPT_S or too_much or of_callers.total() > _TOTAL_CHARACTERS:
+                of_callers[kept.caller] -= len(kept.text)
                 del self._kept[artifact_id]
 
 

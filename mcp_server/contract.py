@@ -13,7 +13,7 @@ Flat on purpose: one JSON object, `null` where a stage was not reached. Suffixes
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -313,6 +313,10 @@ class KernelResult(Envelope, AgentView):
 
 class EngineResult(Envelope, Verdict):
     """What `evaluate_kernel` returns: the whole verdict."""
+
+
+class SessionGateway(Protocol):
+    """What external agents may do to sessions; `sessions` implements it, `pike mcp` hands it over."""
 
 
 def is_ok(verdict: Verdict | AgentView) -> bool:

@@ -8,6 +8,8 @@ EvaluatorError
 ├── NoInterpreter       `--python` names nothing that runs, or it has no torch
 ├── SandboxUnavailable  `--sandbox strict`, and no layer passes its probes
 ├── StateUnusable       the state folder cannot be written
+├── BadTokenFile        the file of tokens is not as it should be
+├── BadAddress          the server cannot listen there
 ├── QueueFull           the caller has too many jobs
 ├── UnknownId           no such job, candidate or artifact of this caller
 └── WorkerLost          a process of ours ended: never the candidate's fault
@@ -46,6 +48,14 @@ class SandboxUnavailable(EvaluatorError):
 
 class StateUnusable(EvaluatorError):
     """The state folder cannot be written."""
+
+
+class BadTokenFile(EvaluatorError):
+    """The file of tokens is not as it should be."""
+
+
+class BadAddress(EvaluatorError):
+    """The server cannot listen at the address, or must not."""
 
 
 class QueueFull(EvaluatorError):

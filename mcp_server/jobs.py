@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
@@ -36,6 +37,12 @@ class Allowance:
 
     running: int = 2
     queued: int = 8
+
+
+AGENTS = Allowance()
+ENGINES = Allowance(running=16, queued=64)
+_FINISHED_LIMIT = 500
+"""Finished jobs of one caller that are kept."""
 
 
 @dataclass(slots=True)
@@ -91,25 +98,30 @@ class Jobs:
     """The jobs of one server, in its task group."""
 
     group: anyio.abc.TaskGroup
-    allowance: Allowance = field(default_factory=Allowance)
+    allowance: Allowance = AGENTS
+    """Of a caller about whom nothing else is said."""
     clock: Callable[[], float] = time.monotonic
     _jobs: dict[str, Job] = field(default_factory=dict[str, Job])
     _running: dict[str, anyio.Semaphore] = field(default_factory=dict[str, anyio.Semaphore])
 
-    def start(self, caller: str, act: Act, *, whole: bool = False) -> Job:
+    def start(
+        self, caller: str, act: Act, allowance: Allowance | None = None, *, whole: bool = False
+    ) -> Job:
         """Queue a job; it runs as soon as its caller has room.
 
         Raises:
             QueueFull: the caller has too many waiting.
         """
+        allowed = allowance or self.allowance
         mine = [j for j in self._jobs.values() if j.caller == caller and j.state == "queued"]
-        if len(mine) >= self.allowance.queued:
+        if len(mine) >= allowed.queued:
             raise QueueFull(
                 f"You have {len(mine)} jobs queued, which is the most: wait_job for one, or cancel_job."
             )
         now = self.clock()
         job = Job(new_id("job"), caller, whole, act, now, now)
         self._jobs[job.id] = job
+        self._running.setdefault(caller, anyio.Semaphore(allowed.running))
         self.group.start_soon(self._run, job)
         return job
 
@@ -143,13 +155,15 @@ class Jobs:
 
     def expire(self) -> None:
         """End what nobody asks about, and forget what is old."""
-        now = self.clock()
-        for job in list(self._jobs.values()):
+        now, finished = self.clock(), Counter[str]()
+        for job in reversed(list(self._jobs.values())):
             if job.state == "queued" and now - job.asked_s > _UNASKED_LIMIT_S:
                 self._end(job, "expired")
                 job.scope.cancel()
-            elif job.ended_s is not None and now - job.ended_s > KEPT_S:
-                del self._jobs[job.id]
+            elif job.ended_s is not None:
+                finished[job.caller] += 1
+                if now - job.ended_s > KEPT_S or finished[job.caller] > _FINISHED_LIMIT:
+                    del self._jobs[job.id]
 
     async def keep_expiring(self) -> None:
         """Expire for ever."""
@@ -158,9 +172,8 @@ class Jobs:
             self.expire()
 
     async def _run(self, job: Job) -> None:
-        room = self._running.setdefault(job.caller, anyio.Semaphore(self.allowance.running))
         with job.scope:
-            async with room:
+            async with self._running[job.caller]:
                 job.become("running")
                 await self._act(job)
         if not job.over:

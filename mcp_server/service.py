@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -12,10 +13,11 @@ import anyio
 
 from mcp_server import build, clean, facts, profile
 from mcp_server.artifacts import KEPT_S, Artifacts, new_id
+from mcp_server.callers import ENGINE, Callers
 from mcp_server.contract import EngineResult, Status
 from mcp_server.errors import EvaluatorError, UnknownId
 from mcp_server.executor import Work
-from mcp_server.jobs import Allowance, Jobs
+from mcp_server.jobs import AGENTS, ENGINES, Jobs
 from mcp_server.local import LocalExecutor, Setting, open_local
 from mcp_server.tasks import Task, Tasks
 
@@ -32,6 +34,10 @@ _CHECK: tuple[WantedStage, ...] = ("build", "correctness")
 _TIME: tuple[WantedStage, ...] = ("build", "correctness", "timing")
 _PROFILE: tuple[WantedStage, ...] = ("build", "correctness", "timing", "profile")
 _ALL: tuple[WantedStage, ...] = ("build", "correctness", "timing", "confirm")
+
+
+_CANDIDATE_CHARACTERS = 20_000_000
+"""Of one caller's candidates; the oldest are forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,7 @@ class Service:
     tasks: Tasks
     executor: LocalExecutor
     jobs: Jobs
+    callers: Callers
     artifacts: Artifacts = field(default_factory=Artifacts)
     _candidates: dict[str, Candidate] = field(default_factory=dict[str, Candidate])
 
@@ -77,9 +84,9 @@ class Service:
         """
         task = self.tasks.get(task_id)
         await self.executor.check_device(device)
-        self._forget_old()
         candidate = Candidate(new_id("cand"), caller, task, source, device, time.monotonic())
         self._candidates[candidate.id] = candidate
+        self._forget_old()
         return candidate
 
     async def tell_known(self, task: Task, page: TaskPage) -> None:
@@ -150,7 +157,8 @@ class Service:
             outcome = await self.executor.run(work, job.note)
             return self._result(candidate, outcome)
 
-        return self.jobs.start(candidate.caller, act, whole=whole)
+        allowance = ENGINES if self.callers.may(ENGINE) else AGENTS
+        return self.jobs.start(candidate.caller, act, allowance, whole=whole)
 
     def _result(self, candidate: Candidate, outcome: Outcome) -> EngineResult:
         verdict = profile.described(outcome)
@@ -170,18 +178,18 @@ class Service:
         return EngineResult.model_validate({**verdict.model_dump(), **envelope, **kept})
 
     def _forget_old(self) -> None:
-        now = time.monotonic()
-        for old in [c for c in self._candidates.values() if now - c.since > KEPT_S]:
-            del self._candidates[old.id]
+        now, kept = time.monotonic(), Counter[str]()
+        for found in reversed(list(self._candidates.values())):
+            kept[found.caller] += len(found.source)
+            if now - found.since > KEPT_S or kept[found.caller] > _CANDIDATE_CHARACTERS:
+                del self._candidates[found.id]
 
 
 @asynccontextmanager
-async def open_service(
-    setting: Setting, allowance: Allowance | None = None
-) -> AsyncGenerator[Service]:
+async def open_service(setting: Setting, callers: Callers | None = None) -> AsyncGenerator[Service]:
     """Yield the evaluator; its jobs and processes end with the block."""
     async with open_local(setting) as executor, anyio.create_task_group() as group:
-        jobs = Jobs(group, allowance or Allowance())
+        jobs = Jobs(group)
         group.start_soon(jobs.keep_expiring)
-        yield Service(Tasks(setting.home), executor, jobs)
+        yield Service(Tasks(setting.home), executor, jobs, callers or Callers())
         group.cancel_scope.cancel()

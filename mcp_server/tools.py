@@ -16,6 +16,7 @@ from mcp.types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
 from mcp_server import machine
+from mcp_server.callers import ENGINE, TASKS
 from mcp_server.contract import SOURCE_LIMIT, WAIT_LIMIT_S, EngineResult, KernelResult
 from mcp_server.errors import EvaluatorError
 from mcp_server.jobs import Job
@@ -60,13 +61,16 @@ def hint(words: str) -> dict[str, object]:
     return {"anthropic/searchHint": words}
 
 
-def register(server: Server, *, engine: bool) -> None:
-    """Add the tools to a server; `evaluate_kernel` for engines only."""
+SCOPES_OF = {"evaluate_kernel": ENGINE, "add_task": TASKS}
+"""What a caller needs to be offered a tool; nothing for the others."""
+
+
+def register(server: Server) -> None:
+    """Add the tools to a server."""
     _register_tasks(server)
     _register_kernels(server)
     _register_jobs(server)
-    if engine:
-        _register_engine(server)
+    _register_engine(server)
 
 
 def mistakes(
@@ -89,9 +93,9 @@ def service(ctx: Ctx) -> Service:
     return ctx.request_context.lifespan_context
 
 
-def caller(_ctx: Ctx) -> str:
-    """Return whose jobs and candidates a call may see: on stdio there is one client."""
-    return "local"
+def caller(ctx: Ctx) -> str:
+    """Return whose jobs and candidates a call may see."""
+    return service(ctx).callers.name()
 
 
 async def answer(job: Job, wait_s: float, ctx: Ctx, *, cancel_with_call: bool) -> CallToolResult:
