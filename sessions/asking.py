@@ -11,6 +11,7 @@ from sessions import facts as f
 from sessions.budget import UNPAID, Room
 from sessions.ids import query_id
 from sessions.journal import NewReply, key_of
+from sessions.live import REPLY
 from sessions.models.port import (
     MAX_TOKENS,
     ModelFailed,
@@ -39,7 +40,7 @@ log = logging.getLogger(__name__)
 
 FAILURES = 3
 """Failed queries in a row that pause a session."""
-AGAIN_S = 1.0
+AGAIN_S = 0.5
 """Between two looks for an answer that comes from outside."""
 _DOING = {"IBA": "ideas", "COA": "writing", "EFA": "fixing"}
 
@@ -115,11 +116,12 @@ class Asking:
             prompt=replace(prompt, context=replace(prompt.context, sample=query.sample)),
             proposal=record.proposal.id,
             step=query.step,
+            query=query.id,
             position=position if isinstance(position, int) else None,
             sample=query.sample,
         )
         try:
-            reply = await self._patient(model, request, query.agent)
+            reply = await self._patient(model, request, query)
         except (ModelRefused, ReplayMiss) as error:
             await self._refused(query, parts.redactor.text(str(error)), error.code)
         except ModelFailed as error:
@@ -130,25 +132,39 @@ class Asking:
                 query, parts.redactor.text(f"{type(error).__name__}: {error}"), "other"
             )
         else:
-            await self._done(query, reply, parts.clock.now() - began)
+            if reply is not None:
+                await self._done(query, reply, parts.clock.now() - began)
 
-    async def _patient(self, model: LanguageModel, request: Request, agent: str) -> Reply:
-        """Ask until an answer from outside is there."""
-        live = self._parts.live
-        while True:
-            try:
-                reply = await model.answer(
-                    request,
-                    lambda text: live.stream(agent, self._parts.redactor.text(text)),
-                    lambda note: live.note(agent, note),
-                )
-            except NoAnswerYet:
-                live.wait_for("no answer yet")
-                with self._parts.gate.waiting():
-                    await self._parts.clock.sleep(AGAIN_S)
-            else:
-                live.wait_for("")
-                return reply
+    async def _patient(
+        self, model: LanguageModel, request: Request, query: QueryRecord
+    ) -> Reply | None:
+        """Ask until an answer from outside is there; None if the query ended meanwhile."""
+        live, agent = self._parts.live, query.agent
+        try:
+            while not query.end:
+                try:
+                    return await model.answer(
+                        request,
+                        lambda text: live.stream(agent, self._parts.redactor.text(text)),
+                        lambda note: live.note(agent, note),
+                    )
+                except NoAnswerYet as error:
+                    await self._wait_outside(query, error)
+        finally:
+            live.wait_for(query.id, "")
+        return None
+
+    async def _wait_outside(self, query: QueryRecord, missing: NoAnswerYet) -> None:
+        """Let some time pass; a query that a ban makes pointless is not waited for."""
+        parts = self._parts
+        if below_ban(parts.state, parts.state.trajectories[query.proposal]):
+            failed = f.QueryFailed(query.id, "no longer wanted: banned", "cancelled", counts=False)
+            await parts.recorder.decide(lambda _: None if query.end else Entry((failed,)))
+            return
+        parts.live.note(query.agent, str(missing))
+        parts.live.wait_for(query.id, "" if missing.soon else REPLY)
+        with parts.gate.waiting():
+            await parts.clock.sleep(AGAIN_S)
 
     async def _done(self, query: QueryRecord, reply: Reply, seconds: float) -> None:
         text, usage = self._parts.redactor.text(reply.text), reply.usage

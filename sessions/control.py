@@ -66,7 +66,7 @@ async def leave(engine: Engine) -> None:
     parts = engine.parts
     parts.live.agents.clear()
     parts.live.evaluations.clear()
-    parts.live.wait_for("")
+    parts.live.waits.clear()
     try:
         await parts.recorder.summarise()
         await parts.recorder.show(parts.clock.now(), parts.live.row())

@@ -13,6 +13,7 @@ SessionError
 ├── LineageError         git is missing, or failed
 └── EvaluatorError
     ├── EvaluatorAbsent  none can be reached: an ordinary waiting state
+    │   └── DeviceAbsent it has not the session's device, or another model of it
     ├── EvaluatorLost    it died with the job
     ├── JobUnknown       it does not know the job (any more)
     └── EvaluatorRefused the caller's mistake: unknown task, no such device
@@ -69,6 +70,10 @@ class EvaluatorError(SessionError):
 
 class EvaluatorAbsent(EvaluatorError):
     """No evaluator can be reached; the search waits for one."""
+
+
+class DeviceAbsent(EvaluatorAbsent):
+    """What can be reached lacks the session's device, or has another model of it."""
 
 
 class EvaluatorLost(EvaluatorError):

@@ -43,7 +43,7 @@ class Opened:
     models: dict[str, str]
     """Role (`ideas`, `improve`, `fix`) to model name; a cascade is comma-separated."""
     limits: dict[str, float | int | None]
-    """`queries`, `cost_usd`, `hours`."""
+    """`queries`, `cost_usd`, `hours`; of an `external` search also `attempts`, `idle_hours`."""
     device: str
     precision: str
     tolerance: str
@@ -61,6 +61,10 @@ class Opened:
     """The text of `origin`."""
     labels: dict[str, str] = field(default_factory=dict[str, str])
     """Model name to what a person should read: `offline (rules, no model)`."""
+    opened_by: str = ""
+    """The caller over HTTP that opened it, who may see it; empty: someone of this machine."""
+    title: str = ""
+    """What an external agent calls it; foreign text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +145,10 @@ class QueryDone:
     seconds: float
     replayed: bool = False
     """Found in the store: nothing was paid."""
+    client: str = ""
+    """The program that answered in the model's place, and who called it; foreign text."""
+    claimed: str = ""
+    """The model it says it is; foreign text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,11 +319,13 @@ class Resumed:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """The engine ended on request; `resume` revives it."""
+    """The engine ended on request, or, taking one step, waits for others; `resume` revives it."""
 
     KIND: ClassVar[str] = "stopped"
     cause: str
     author: str = ""
+    code: str = "asked"
+    """`asked` by a person; `waiting`: nothing could go on without an answer, or without an evaluator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,7 +335,7 @@ class Finished:
     KIND: ClassVar[str] = "finished"
     cause: str
     code: str
-    """`queries`, `cost`, `hours`, `exhausted`, `task_unfit`."""
+    """`queries`, `cost`, `hours`, `attempts`, `idle`, `exhausted`, `task_unfit`."""
 
 
 Body = (

@@ -106,7 +106,7 @@ def _apply(state: State, body: f.Body, at: float) -> None:  # noqa: C901 - one s
             _enter(state, SessionState.RUNNING, at, body.cause, "", body.author)
         case f.Stopped():
             _end_evaluations(state)
-            _enter(state, SessionState.STOPPED, at, body.cause, "asked", body.author)
+            _enter(state, SessionState.STOPPED, at, body.cause, body.code, body.author)
         case f.Finished():
             _enter(state, SessionState.FINISHED, at, body.cause, body.code, "")
         case _:
@@ -210,6 +210,7 @@ def _query_done(state: State, body: f.QueryDone) -> None:
     query.reply_key, query.finish, query.replayed = body.reply_key, body.finish, body.replayed
     query.input_tokens, query.cached_tokens = body.input_tokens, body.cached_tokens
     query.output_tokens, query.seconds = body.output_tokens, body.seconds
+    query.client, query.claimed = body.client, body.claimed
     query.cost_usd = 0.0 if body.replayed else body.cost_usd
     if query.cost_usd is None:
         state.spending.unpriced += 1

@@ -12,9 +12,10 @@ from sessions import evidence
 from sessions import facts as f
 from sessions.agent_tools import calls_of
 from sessions.best import best
-from sessions.errors import EvaluatorAbsent, EvaluatorError, EvaluatorRefused
+from sessions.errors import DeviceAbsent, EvaluatorAbsent, EvaluatorError, EvaluatorRefused
 from sessions.evaluator import Ask, lost
 from sessions.lineage import NewCommit, message_of, subject_of
+from sessions.live import NO_EVALUATOR
 from sessions.model import ORIGINAL
 from sessions.verdicts import kind_of, repeatable, runtime_ms
 
@@ -125,18 +126,18 @@ class Judging:
     async def _start(self, ask: Ask) -> str:
         """Hand the candidate over, waiting for an evaluator if there is none."""
         parts = self._parts
-        while True:
-            try:
-                job = await parts.evaluator.start(ask)
-            except EvaluatorAbsent as error:
-                log.warning("no evaluator: %s", error)
-                parts.live.wait_for("no evaluator here")
-                with parts.gate.waiting():
-                    await parts.clock.sleep(ABSENT_S)
-                await parts.gate.enter()
-            else:
-                parts.live.wait_for("")
-                return job
+        try:
+            while True:
+                try:
+                    return await parts.evaluator.start(ask)
+                except EvaluatorAbsent as error:
+                    log.warning("no evaluator: %s", error)
+                    parts.live.wait_for(ask.attempt, _absence(error))
+                    with parts.gate.waiting():
+                        await parts.clock.sleep(ABSENT_S)
+                    await parts.gate.enter()
+        finally:
+            parts.live.wait_for(ask.attempt, "")
 
     def _stages(self, name: str) -> OnStage:
         return lambda stage, detail: self._parts.live.stage(name, stage, detail)
@@ -209,6 +210,11 @@ class Judging:
             files["prompt.md"] = await library.text(query.prompt_key)
             files["reply.md"] = await library.text(query.reply_key)
         return files
+
+
+def _absence(error: EvaluatorAbsent) -> str:
+    """Return what a person reads; why a whole host will not do is said, why a program did not start is in the log."""
+    return f"{NO_EVALUATOR}: {error}" if isinstance(error, DeviceAbsent) else NO_EVALUATOR
 
 
 def verdict_json(attempt: AttemptRecord) -> str:

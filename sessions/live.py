@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sessions.clock import Clock
 
+REPLY = "a reply"
+NO_EVALUATOR = "no evaluator here"
 STREAM_BYTES = 65_536
 """Of streamed text, its end."""
 
@@ -43,8 +45,8 @@ class Live:
     evaluations: dict[str, EvaluationLine] = field(default_factory=dict[str, EvaluationLine])
     waiting: int = 0
     """Candidates waiting for a place in the evaluator."""
-    waits_for: str = ""
-    """Something outside: `no answer yet`, `no evaluator here`."""
+    waits: dict[str, str] = field(default_factory=dict[str, str])
+    """What waits for something outside (a query, a candidate), and for what."""
     gpu: dict[str, Any] | None = None
     stream_agent: str = ""
     stream_text: str = ""
@@ -91,10 +93,22 @@ class Live:
         self.waiting += change
         self.dirty = True
 
-    def wait_for(self, what: str) -> None:
-        """Say what outside is awaited; empty: nothing."""
-        self.dirty = self.dirty or what != self.waits_for
-        self.waits_for = what
+    def wait_for(self, who: str, what: str) -> None:
+        """Say what outside a query or a candidate waits for; empty: nothing any more."""
+        self.dirty = self.dirty or what != self.waits.get(who, "")
+        self.waits.pop(who, None)
+        if what:
+            self.waits[who] = what
+
+    @property
+    def waits_for(self) -> str:
+        """What a person reads while nothing here goes on: `waiting for 3 replies`, `no evaluator here`."""
+        replies = [who for who, what in self.waits.items() if what == REPLY]
+        others = [what for what in self.waits.values() if what != REPLY]
+        if others:
+            return others[0]
+        works = len(self.evaluations) + len(self.agents) > len(replies)
+        return "" if works or not replies else waiting_for(len(replies))
 
     def row(self) -> dict[str, Any]:
         """Return the row as JSON."""
@@ -107,6 +121,11 @@ class Live:
             "stream": {"agent": self.stream_agent, "text": _tail(self.stream_text)},
             "heartbeat": self.clock.now(),
         }
+
+
+def waiting_for(replies: int) -> str:
+    """Return how a search says that only others can go on."""
+    return f"waiting for {replies} {'reply' if replies == 1 else 'replies'}"
 
 
 def _line(line: AgentLine | EvaluationLine) -> dict[str, Any]:

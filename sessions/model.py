@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from strategies.protocol import Proposal
 
 ORIGINAL = "c0"
+OUTSIDE = frozenset({"mcp", "files"})
+"""Models whose answers somebody else brings, later: a query to them may stay open for days."""
+WAITING = "waiting"
+"""The code of a search that stands still because only others can bring what is next."""
 
 
 @dataclass(slots=True)
@@ -46,6 +50,9 @@ class QueryRecord:
     cost_usd: float | None = None
     seconds: float | None = None
     replayed: bool = False
+    client: str = ""
+    """Who answered in the model's place; foreign text, as the next."""
+    claimed: str = ""
 
 
 @dataclass(slots=True)
@@ -283,3 +290,8 @@ class State:
     def in_flight(self) -> list[QueryRecord]:
         """Queries sent and not ended."""
         return list(self.asked_now.values())
+
+    @property
+    def awaited(self) -> list[QueryRecord]:
+        """Those of them that somebody else answers."""
+        return [query for query in self.asked_now.values() if query.model in OUTSIDE]

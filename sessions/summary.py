@@ -10,6 +10,7 @@ from sessions.attention import attention
 from sessions.best import best
 from sessions.journal import JournalError, Reader
 from sessions.lock import Presence, presence
+from sessions.model import WAITING
 from sessions.states import ENDED, SessionState
 
 if TYPE_CHECKING:
@@ -61,8 +62,10 @@ def shown_state(
     """
     if state.state not in ENDED and engine is Presence.CRASHED:
         return SessionState.CRASHED
+    if state.state is SessionState.STOPPED and state.code == WAITING:
+        return SessionState.WAITING
     if state.state is SessionState.PAUSED:
-        busy = state.in_flight or any(a.evaluating for a in state.attempts.values())
+        busy = len(state.in_flight) > len(state.awaited) or any(a.evaluating for a in state.attempts.values())
         return SessionState.PAUSING if busy else SessionState.PAUSED
     if state.state is SessionState.RUNNING and waits_for:
         return SessionState.WAITING

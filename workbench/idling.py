@@ -53,7 +53,8 @@ def lines(live: dict[str, Any]) -> Iterator[str]:
     """Yield what each agent and each evaluation does now, without times."""
     now = Live(body=live)
     if now.waits_for:
-        yield f"waiting: {inert_line(now.waits_for)}"
+        told = inert_line(now.waits_for)
+        yield told if told.startswith("waiting") else f"waiting: {told}"
     for found in now.rows("evaluations"):
         stage = f"{found.get('stage') or 'queued'} {found.get('detail') or ''}".strip()
         name = "the original" if found.get("candidate") == ORIGINAL else found.get("candidate")

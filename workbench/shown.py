@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from sessions.attention import attention
 from sessions.lock import Presence
-from sessions.states import SessionState
+from sessions.states import ENDED, SessionState
 from sessions.summary import shown_state
 from workbench.format import clock, duration, plural
 from workbench.glyphs import NEEDS_YOU
@@ -115,7 +115,8 @@ def standing(state: State, live: Live, engine: Presence, now: float) -> Standing
             return _running(state, live, engine, now)
         case SessionState.WAITING:
             waited = duration(max(0.0, now - state.last_at))
-            return Standing("waiting", f"{live.waits_for} · {waited}")
+            awaited = live.waits_for or state.cause
+            return Standing("waiting", f"{awaited} · {waited}", silent=state.state in ENDED)
         case SessionState.CRASHED:
             return Standing("crashed", "p revives it", silent=True)
         case SessionState.FINISHED | SessionState.STOPPED:

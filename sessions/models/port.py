@@ -51,9 +51,13 @@ class ReplayMiss(ModelError):
 
 
 class NoAnswerYet(ModelError):
-    """The answer comes from outside, later."""
+    """The answer comes from outside, later. `soon`: it is arriving, so a single look must not give up."""
 
     code = "waiting"
+
+    def __init__(self, message: str, *, soon: bool = False) -> None:
+        super().__init__(message)
+        self.soon = soon
 
 
 class Finish(StrEnum):
@@ -76,6 +80,8 @@ class Request:
     position: int | None
     """The proposal's `meta["position"]`: recorded and scripted models answer by it."""
     sample: int
+    query: str = ""
+    """`q12`: the same for a query that is asked again after a crash."""
     max_tokens: int = MAX_TOKENS
     sampling: dict[str, Any] = field(default_factory=dict[str, Any])
     """temperature, top_p: only what was set, and only for vendors that take it."""

@@ -51,7 +51,7 @@ async def test_an_answer_from_outside_is_waited_for_and_costs_nothing_meanwhile(
     model = FatedModel(network=False, fail=lambda _r: None if there else NoAnswerYet("not yet"))
     running = search(tmp_path, model=model)
     async with engine(running) as task:
-        await shows(running, "no answer yet")
+        await shows(running, "waiting for 1 reply")
         assert running.state.spending.queries == 0
         there = True
         assert await task is SessionState.FINISHED

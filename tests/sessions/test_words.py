@@ -148,7 +148,7 @@ def test_the_live_row_says_who_does_what_and_keeps_the_end_of_long_answers() -> 
     live.stage("c2", "timing", "round 6")
     live.stage("c9", "timing")
     live.queue(1)
-    live.wait_for("no evaluator here")
+    live.wait_for("c2", "no evaluator here")
     live.stream("COA-1", "é" * STREAM_BYTES)
     row = live.row()
     assert row["agents"] == [
