@@ -6,11 +6,11 @@ import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sessions import budget
+from sessions import budget, replies
 from sessions import facts as f
 from sessions.budget import UNPAID, Room
 from sessions.ids import query_id
-from sessions.journal import NewReply, key_of
+from sessions.journal import key_of
 from sessions.live import REPLY
 from sessions.models.port import (
     MAX_TOKENS,
@@ -167,27 +167,9 @@ class Asking:
             await parts.clock.sleep(AGAIN_S)
 
     async def _done(self, query: QueryRecord, reply: Reply, seconds: float) -> None:
-        text, usage = self._parts.redactor.text(reply.text), reply.usage
-        done = f.QueryDone(
-            query=query.id,
-            reply_key=key_of(text),
-            finish=reply.finish.value,
-            input_tokens=usage.input_tokens if usage else None,
-            cached_tokens=usage.cached_tokens if usage else None,
-            output_tokens=usage.output_tokens if usage else None,
-            cost_usd=reply.cost_usd,
-            seconds=round(seconds, 3),
-        )
-        kept = {
-            "input_tokens": done.input_tokens,
-            "cached_tokens": done.cached_tokens,
-            "output_tokens": done.output_tokens,
-            "cost_usd": done.cost_usd,
-            "seconds": done.seconds,
-        }
-        key = prompt_hash(query.prompt_key, {})
-        stored = NewReply(query.model, key, query.sample, text, done.finish, kept)
-        await self._parts.recorder.decide(lambda _: Entry((done,), reply=stored))
+        clean = replace(reply, text=self._parts.redactor.text(reply.text))
+        entry = replies.kept(query, clean, seconds)
+        await self._parts.recorder.decide(lambda _: None if query.end else entry)
 
     async def _refused(self, query: QueryRecord, cause: str, code: str) -> None:
         """Not a query: the session pauses, and says why."""

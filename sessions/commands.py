@@ -1,6 +1,6 @@
 """What people ask of the engine: written by viewers and plain commands, taken by the engine, once each, by id.
 
-`pause`, `resume` and `stop` become facts of their own; the rest are steers (`steering.py`).
+`pause`, `resume`, `stop` and `reply` become facts of their own; the rest are steers (`steering.py`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CONTROLS = ("pause", "resume", "stop")
+REPLY = "reply"
+"""An external agent's answer to a prompt of the model `mcp`: `query`, `text`, `model` (as claimed), `client`."""
 STEERS = ("guide", "pin", "ban", "boost", "fork", "submit", "budget", "model", "withdraw", "edit")
 ARGS_LIMIT = 1_000_000
 """Characters of a command's arguments."""
@@ -40,7 +42,7 @@ def send(
     Raises:
         CommandRefused: nobody could carry it out, or the journal cannot be written.
     """
-    if act not in CONTROLS + STEERS:
+    if act not in (*CONTROLS, *STEERS, REPLY):
         raise CommandRefused(f"no act is called {act!r}; there are: {', '.join(CONTROLS + STEERS)}")
     text = json.dumps(dict(args or {}))
     if len(text) > ARGS_LIMIT:

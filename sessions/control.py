@@ -7,8 +7,9 @@ import sqlite3
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sessions import answers, opening, proposing
+from sessions import answers, commands, opening, proposing, replies
 from sessions import facts as f
+from sessions.model import WAITING
 from sessions.recorder import Entry
 from sessions.states import SessionState
 from sessions.storage import ROOM_BYTES, put_ballast, storage_of
@@ -31,11 +32,19 @@ class Stop:
 
     author: str
     now: bool
+    awaited: str = ""
+    """What only others can bring, where nobody asked it to end."""
 
     @property
     def cause(self) -> str:
         """What the fact says."""
-        return f"stopped by {self.author}" + (", calls in flight lost" if self.now else "")
+        asked = f"stopped by {self.author}" + (", calls in flight lost" if self.now else "")
+        return self.awaited or asked
+
+    @property
+    def fact(self) -> f.Stopped:
+        """The fact."""
+        return f.Stopped(self.cause, self.author, WAITING if self.awaited else "asked")
 
 
 async def obey(engine: Engine, command: Command) -> None:
@@ -47,6 +56,8 @@ async def obey(engine: Engine, command: Command) -> None:
             await _resume(engine, command)
         case "stop":
             await _stop(engine, command)
+        case commands.REPLY:
+            await _reply(engine, command)
         case _:
             await _steer(engine, command)
 
@@ -101,6 +112,12 @@ async def _stop(engine: Engine, command: Command) -> None:
     engine.parts.gate.close()
     fact = f.Paused(f"stopping, asked by {command.author}", "asked", command.author)
     await _take(engine, command, fact, (SessionState.RUNNING,))
+
+
+async def _reply(engine: Engine, command: Command) -> None:
+    parts = engine.parts
+    command = replace(command, args=parts.redactor.data(command.args))
+    await parts.recorder.decide(lambda s: replies.brought(s, command, parts.clock.now()))
 
 
 async def _steer(engine: Engine, command: Command) -> None:

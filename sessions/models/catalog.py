@@ -4,6 +4,7 @@
 | --- | --- |
 | a table `[models.NAME]` | what it says |
 | `offline`, `recorded`, `replay:SESSION`, `scripted:FILE` | built in, no key |
+| `mcp`, `files` | built in: external agents answer, or whoever lays files into the session's folder |
 | `claude-…`; `gemini-…`; `gpt-…`, `o3…`; `VENDOR/MODEL` | Anthropic; Google; OpenAI; OpenRouter, with its key |
 """
 
@@ -15,6 +16,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sessions.models.clients import ClientsModel
+from sessions.models.files import FilesModel
 from sessions.models.limiter import Limiters
 from sessions.models.model_settings import PROVIDERS, ModelSettings, of_vendor_name, read_table
 from sessions.models.offline import OfflineModel
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
     from sessions.models.model_settings import Table
     from sessions.models.port import LanguageModel
 
-BUILT_IN = ("offline", "recorded", "replay:SESSION", "scripted:FILE")
+BUILT_IN = ("offline", "recorded", "replay:SESSION", "mcp", "files", "scripted:FILE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,8 @@ class Catalog:
     journal_of: Callable[[str], Path] | None = None
     """A session's journal, for `replay:SESSION`; may raise for a session that does not exist."""
     limiters: Limiters = field(default_factory=Limiters)
+    artifacts: Path | None = None
+    """The session's folder of artifacts, for `files`; None where nothing is asked yet."""
 
     def resolve(self, name: str) -> LanguageModel:
         """Return the model of a name.
@@ -94,9 +99,10 @@ class Catalog:
                 if not rest:
                     raise ModelRefused("scripted needs a file: scripted:FILE.json", "bad_settings")
                 return ScriptedModel(read_script(Path(rest)), name=name)
-            case "mcp" | "files":
-                text = f"the model {kind} is not part of this version; offline needs no key either"
-                raise ModelRefused(text, "unknown_model")
+            case "mcp" if not rest:
+                return ClientsModel()
+            case "files" if not rest:
+                return FilesModel(self.artifacts)
             case _:
                 return None
 

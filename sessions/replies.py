@@ -1,0 +1,68 @@
+"""An answer as it is kept: the fact that ends its query and the text, in one transaction, whoever brought it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessions import facts as f
+from sessions.journal import NewReply, key_of
+from sessions.models.clients import ClientsModel
+from sessions.models.port import Finish, Reply
+from sessions.recorder import Entry
+from sessions.samples import prompt_hash
+
+if TYPE_CHECKING:
+    from sessions.journal import Command
+    from sessions.model import QueryRecord, State
+
+WORD_LIMIT = 100
+"""Characters of a client's or a model's name."""
+
+
+def kept(
+    query: QueryRecord,
+    reply: Reply,
+    seconds: float,
+    *,
+    client: str = "",
+    claimed: str = "",
+    taken: int | None = None,
+) -> Entry:
+    """Return what belongs into the transaction that ends a query; `reply`: without secrets.
+
+    `client`, `claimed`: who answered in the model's place, and as which model. `taken`: the command that brought it.
+    """
+    usage = reply.usage
+    done = f.QueryDone(
+        query=query.id,
+        reply_key=key_of(reply.text),
+        finish=reply.finish.value,
+        input_tokens=usage.input_tokens if usage else None,
+        cached_tokens=usage.cached_tokens if usage else None,
+        output_tokens=usage.output_tokens if usage else None,
+        cost_usd=reply.cost_usd,
+        seconds=round(seconds, 3),
+        client=client[:WORD_LIMIT],
+        claimed=claimed[:WORD_LIMIT],
+    )
+    names = ("input_tokens", "cached_tokens", "output_tokens", "cost_usd", "seconds")
+    usage_kept = {name: getattr(done, name) for name in names}
+    key = prompt_hash(query.prompt_key, {})
+    stored = NewReply(query.model, key, query.sample, reply.text, done.finish, usage_kept)
+    return Entry((done,), reply=stored, taken=() if taken is None else (taken,))
+
+
+def brought(state: State, command: Command, now: float) -> Entry:
+    """Return what an external agent's answer comes to: it ends its query once; a later one changes nothing."""
+    args = command.args
+    query, text = state.asked_now.get(str(args.get("query"))), args.get("text")
+    if query is None or query.model != ClientsModel.name or not isinstance(text, str):
+        return Entry(taken=(command.id,))
+    return kept(
+        query,
+        Reply(text, Finish.STOP),
+        max(0.0, now - query.sent_at),
+        client=str(args.get("client") or ""),
+        claimed=str(args.get("model") or ""),
+        taken=command.id,
+    )
