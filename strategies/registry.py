@@ -9,6 +9,7 @@ from strategies import options
 from strategies import settings as reading
 from strategies.best_of_n import BestOfN, BestOfNSettings
 from strategies.errors import UnknownStrategy, hint
+from strategies.external import External, ExternalSettings
 from strategies.options import Options
 from strategies.pike_b import PikeB, PikeBSettings
 from strategies.pike_o import PikeO
@@ -91,6 +92,7 @@ _LISTED = (
     Entry(
         "best-of-n", "independent answers to one prompt: the yardstick", BestOfNSettings, BestOfN
     ),
+    Entry("external", "attempts that other agents hand in over MCP", ExternalSettings, External),
 )
 _ENTRIES: Mapping[str, Entry] = {entry.name: entry for entry in _LISTED}
 
@@ -98,6 +100,11 @@ _ENTRIES: Mapping[str, Entry] = {entry.name: entry for entry in _LISTED}
 def names() -> tuple[str, ...]:
     """Return every strategy and preset, as `--strategy` takes them."""
     return tuple(_ENTRIES)
+
+
+def searching() -> tuple[str, ...]:
+    """Return those that propose by themselves: all but the ones driven from outside."""
+    return tuple(name for name in _ENTRIES if name != External.name)
 
 
 def entry(name: str) -> Entry:

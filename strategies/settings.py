@@ -45,6 +45,11 @@ def number(default: int, low: int, high: int, meaning: str) -> int:
     return field(default=default, metadata={"rule": _Rule(default, meaning, low, high)})
 
 
+def real(default: float, low: float, high: float, meaning: str) -> float:
+    """Declare a number from `low` to `high` as a dataclass field."""
+    return field(default=default, metadata={"rule": _Rule(default, meaning, low, high)})
+
+
 def share(default: float, meaning: str) -> float:
     """Declare a number from 0 to 1 as a dataclass field."""
     return field(default=default, metadata={"rule": _Rule(default, meaning, 0, 1)})

@@ -21,7 +21,7 @@ Turn = tuple[int, bool, float, bool]
 TURNS = st.lists(
     st.tuples(st.integers(0, 20), st.booleans(), st.floats(0.01, 100.0), st.booleans()), max_size=50
 )
-NAMES = st.sampled_from(registry.names())
+NAMES = st.sampled_from(registry.searching())
 
 
 @dataclass
