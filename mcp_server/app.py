@@ -1,6 +1,7 @@
 """The MCP server of the evaluator: what it is called, what it says of itself, how it lives.
 
-`build` makes it; `serve_stdio` runs it on standard input and output until the client is gone.
+`build` makes it; `serve_stdio` runs it on standard input and output until the client is gone, `serve_http` for many
+clients with tokens.
 """
 
 from __future__ import annotations
@@ -14,24 +15,38 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import ValidationError
 
-from mcp_server import session_tools, tools
-from mcp_server.callers import Callers
+from mcp_server import logs, session_tools, tokens, tools
+from mcp_server.access import Web
+from mcp_server.callers import ALL_SESSIONS, TASKS, Callers
+from mcp_server.errors import EvaluatorError
 from mcp_server.local import Setting
 from mcp_server.service import Service, open_service
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Callable, Sequence
+    from pathlib import Path
 
     from mcp.server.mcpserver import Context
     from mcp.types import CallToolResult, InputRequiredResult, Tool
 
+    from mcp_server.access import Access
     from mcp_server.contract import SessionGateway
-    from mcp_server.http import Access
     from mcp_server.link import Message
 
 log = logging.getLogger(__name__)
 
-__all__ = ["Setting", "build", "serve_stdio"]
+__all__ = [
+    "EvaluatorError",
+    "Setting",
+    "Web",
+    "add_token",
+    "build",
+    "serve_http",
+    "serve_stdio",
+]
+
+OWNERS_SCOPES = (TASKS, ALL_SESSIONS)
+"""Of the token that is made for whoever starts a server on loopback: as much as on stdio."""
 
 INSTRUCTIONS = (
     "Makes PyTorch modules faster, and measures it. get_task shows a module and the rules; write a file with "
@@ -146,9 +161,48 @@ def _version() -> str:
         return "0"
 
 
-async def serve_stdio(setting: Setting, *, engine: bool = False) -> None:
+async def serve_stdio(
+    setting: Setting, *, engine: bool = False, sessions: SessionGateway | None = None
+) -> None:
     """Serve one client on standard input and output, until it is gone."""
+    logs.to_stderr()
     try:
-        await build(setting, engine=engine).run_stdio_async()
+        await build(setting, engine=engine, sessions=sessions).run_stdio_async()
     except* BrokenPipeError:
         log.info("the client is gone")
+
+
+async def serve_http(
+    setting: Setting,
+    web: Web,
+    say: Callable[[str], None],
+    *,
+    engine: bool = False,
+    sessions: SessionGateway | None = None,
+) -> None:
+    """Serve many clients over HTTP until a signal ends it; says where, and the token that it made, if any.
+
+    Raises:
+        BadAddress: nothing can, or should, listen there.
+        BadTokenFile: the file of tokens is not as it should be.
+    """
+    from mcp_server import http  # stdio, which most clients use, starts without a web server
+
+    logs.to_stderr()
+    opened = http.open_web(web, OWNERS_SCOPES)
+    server = build(setting, engine=engine, sessions=sessions, access=opened.access)
+    say(f"MCP at {opened.access.url}")
+    if opened.token:
+        say(f"token, shown once: {opened.token}")
+    await http.serve(server, opened.access, opened.listening)
+
+
+def add_token(path: Path, client_id: str, scopes: Sequence[str]) -> str:
+    """Add a new token's digest to a file and return the token, which is kept nowhere.
+
+    Raises:
+        BadTokenFile: the file cannot be written, or the client or a scope is none.
+    """
+    token, grant = tokens.new(client_id, scopes)
+    tokens.append(path, grant)
+    return token

@@ -1,8 +1,7 @@
-"""The server over HTTP: which address, which hosts and origins, how large and how slow a request may be."""
+"""The server over HTTP: its socket, and how large and how slow a request may be."""
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import socket
 from dataclasses import dataclass
@@ -10,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import uvicorn
-from mcp.server.auth.settings import AuthSettings
-from mcp.server.transport_security import TransportSecuritySettings
-from pydantic import AnyHttpUrl
 from starlette.responses import PlainTextResponse
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from mcp_server.callers import BASIC
+from mcp_server import tokens
+from mcp_server.access import Access, Address, address, check
 from mcp_server.errors import BadAddress
 
 if TYPE_CHECKING:
@@ -26,12 +23,11 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from mcp_server.access import Web
     from mcp_server.app import KernelServer
-    from mcp_server.tokens import Tokens
 
 log = logging.getLogger(__name__)
 
-DEFAULT_ADDRESS = "127.0.0.1:8765"
 BODY_LIMIT_BYTES = 1_000_000
 SESSION_LIMIT = 64
 """Open 2025-era HTTP sessions; the newer era has none."""
@@ -43,95 +39,6 @@ _CONNECTION_LIMIT = 512
 _LEAVING_LIMIT_S = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where to listen."""
-
-    host: str
-    port: int
-    """0 for one that is free."""
-
-    @property
-    def is_loopback(self) -> bool:
-        """Return whether only this machine reaches it."""
-        if self.host == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
-
-    def __str__(self) -> str:
-        """Return it as in a URL."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{host}:{self.port}"
-
-
-def address(typed: str) -> Address:
-    """Return the address that was typed: HOST, HOST:PORT, :PORT or PORT; an IPv6 host in brackets.
-
-    Raises:
-        BadAddress: it is none.
-    """
-    default_host, _, default_port = DEFAULT_ADDRESS.rpartition(":")
-    host, port = _split(typed.strip())
-    if not port.isascii() or not (port or default_port).isdigit() or int(port or 0) > 65_535:
-        raise BadAddress(f"{typed!r} is no HOST:PORT: for example {DEFAULT_ADDRESS}.")
-    return Address(host or default_host, int(port or default_port))
-
-
-def _split(typed: str) -> tuple[str, str]:
-    if typed.startswith("["):
-        host, _, rest = typed[1:].partition("]")
-        return host, rest.removeprefix(":")
-    if typed.isdigit():
-        return "", typed
-    host, colon, port = typed.rpartition(":")
-    return (host, port) if colon else (typed, "")
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """Who may call a server over HTTP, and under which names it answers."""
-
-    tokens: Tokens
-    at: Address
-    hosts: tuple[str, ...] = ()
-    """More values of the Host header that are ours, as NAME or NAME:PORT; needed beyond loopback."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Return every value of the Host header that is answered."""
-        own = [str(self.at)]
-        if self.at.is_loopback:
-            own += [f"{host}:{self.at.port}" for host in ("127.0.0.1", "localhost", "[::1]")]
-        for host in self.hosts:
-            has_port = host.rpartition(":")[2].isdigit() and not host.endswith("]")
-            own += [host] if has_port else [host, f"{host}:{self.at.port}"]
-        return tuple(dict.fromkeys(own))
-
-    @property
-    def url(self) -> str:
-        """Return where a client finds the server."""
-        name = self.hosts[0] if self.hosts and not self.at.is_loopback else str(self.at)
-        return f"http://{name}/mcp"
-
-    def auth(self) -> AuthSettings:
-        """Return what the SDK needs to ask for tokens."""
-        base = self.url.removesuffix("/mcp")
-        return AuthSettings(
-            issuer_url=AnyHttpUrl(base),
-            resource_server_url=AnyHttpUrl(self.url),
-            required_scopes=[BASIC],
-            validate_token_resource=False,  # our tokens are for this server alone
-        )
-
-    def security(self) -> TransportSecuritySettings:
-        """Return which Host and Origin headers are answered."""
-        origins = [f"{scheme}://{name}" for name in self.names for scheme in ("http", "https")]
-        return TransportSecuritySettings(allowed_hosts=list(self.names), allowed_origins=origins)
-
-
 def bind(at: Address) -> tuple[socket.socket, Address]:
     """Listen at an address; returns the socket, and the address with the port that was free.
 
@@ -140,7 +47,8 @@ def bind(at: Address) -> tuple[socket.socket, Address]:
     """
     try:
         found = socket.getaddrinfo(at.host, at.port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(found[0], socket.SOCK_STREAM)
+        # with its protocol named: asyncio sends at once only on what says that it is TCP, else answers take 40 ms
+        listening = socket.socket(*found[:3])
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(found[4])
     except OSError as error:
@@ -150,22 +58,33 @@ def bind(at: Address) -> tuple[socket.socket, Address]:
     return listening, Address(at.host, listening.getsockname()[1])
 
 
-def check(at: Address, hosts: Sequence[str], *, has_file: bool) -> None:
-    """Refuse an address that others reach without a token file and names of its own.
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A socket that listens, and who may speak to it."""
+
+    access: Access
+    listening: socket.socket
+    token: str | None
+    """Made for this run, where there is no file; shown once."""
+
+
+def open_web(web: Web, scopes: Sequence[str]) -> Opened:
+    """Listen at the wished address; without a token file a token with these scopes is made, on loopback only.
 
     Raises:
-        BadAddress: and what is missing.
+        BadAddress: nothing can, or should, listen there.
+        BadTokenFile: the file is not as it should be.
     """
-    if at.is_loopback:
-        return
-    if not has_file:
-        raise BadAddress(
-            f"{at.host} can be reached by others: give --token-file FILE; `pike mcp token NAME` adds to it."
-        )
-    if not hosts:
-        raise BadAddress(
-            f"{at.host} can be reached by others: give --allow-host NAME, the name in your clients' URLs."
-        )
+    at = address(web.address)
+    check(at, web.hosts, has_file=web.token_file is not None)
+    if web.token_file is not None:
+        tokens.read(web.token_file)
+        known, token = tokens.Tokens(web.token_file), None
+    else:
+        token, grant = tokens.new("owner", scopes)
+        known = tokens.Tokens(grants=(grant,))
+    listening, bound = bind(at)
+    return Opened(Access(known, bound, web.hosts), listening, token)
 
 
 def web_app(server: KernelServer, access: Access) -> Starlette:

@@ -350,9 +350,47 @@ def _tasks(p: argparse.ArgumentParser) -> None:
 
 
 def _mcp(p: argparse.ArgumentParser) -> None:
-    p.add_argument("--engine", action="store_true", help="offer evaluate_kernel too")
+    p.set_defaults(act="")
+    p.add_argument("--http", metavar="HOST:PORT", nargs="?", const="",
+                   help="serve many clients over HTTP, with tokens (default: 127.0.0.1:8765)")  # fmt: skip
+    p.add_argument("--token-file", metavar="FILE",
+                   help="who may call over HTTP (default: mcp-tokens.jsonl in the state folder, if there)")  # fmt: skip
+    p.add_argument("--allow-host", metavar="NAME", action="append", default=[],
+                   help="NAME or NAME:PORT in the clients' URLs; needed beyond this machine")  # fmt: skip
+    p.add_argument("--engine", action="store_true", help="offer evaluate_kernel to every client")
     p.add_argument("--device", metavar="DEVICE", help="cuda:0 .. or cpu (default: the first GPU)")
     _boxes(p)
+    acts = p.add_subparsers(title="acts", metavar="ACT", parser_class=Parser)
+    for name, says, add in _MCP_ACTS:
+        sub = acts.add_parser(name, help=says, description=_sentence(says), allow_abbrev=False)
+        sub.set_defaults(act=name)
+        add(sub)
+
+
+def _mcp_install(p: argparse.ArgumentParser) -> None:
+    p.add_argument("client", metavar="CLIENT", help="claude, codex, gemini, opencode or generic")
+    p.add_argument("--write", action="store_true",
+                   help="show the change to the settings file and make it; the old one is kept")  # fmt: skip
+    p.add_argument("--project", action="store_true",
+                   help="for this folder's project, not for all of yours")  # fmt: skip
+    way = p.add_mutually_exclusive_group()
+    way.add_argument("--ssh", metavar="HOST", help="the server runs there: `ssh HOST pike mcp`")
+    way.add_argument("--url", metavar="URL",
+                     help="the server listens there (`pike mcp --http`); the token: $PIKE_MCP_TOKEN")  # fmt: skip
+
+
+def _mcp_token(p: argparse.ArgumentParser) -> None:
+    p.add_argument("name", metavar="NAME", help="the client that will have it")
+    p.add_argument("--scope", metavar="SCOPE", action="append", default=[], dest="scopes",
+                   help="more than the kernel tools: engine, tasks or sessions:all; may be given again")  # fmt: skip
+    p.add_argument("--token-file", metavar="FILE", dest="into",
+                   help="where its digest is kept (default: mcp-tokens.jsonl in the state folder)")  # fmt: skip
+
+
+_MCP_ACTS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...] = (
+    ("install", "print the server's entry for a client's settings, or write it there", _mcp_install),
+    ("token", "make a token for the server over HTTP; it is shown once", _mcp_token),
+)
 
 
 def _doctor(p: argparse.ArgumentParser) -> None:
@@ -390,7 +428,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("replay", "judge the evidence of a best again: does the claim stand", _replay),
     Command("profile", "where the time goes, and what is left to gain", _profile),
     Command("tasks", "list the tasks, show one, or qualify whole suites", _tasks),
-    Command("mcp", "serve the evaluator over MCP, on stdio", _mcp),
+    Command("mcp", "serve the evaluator over MCP, on stdio or over HTTP", _mcp),
     Command("doctor", "what this machine has, and what to do about the rest", _doctor),
     Command("config", "every setting, its value and where it came from", _json),
     Command("clean", "show what on disk no session needs, and free it", _clean),

@@ -1,31 +1,71 @@
-"""`pike mcp`: the evaluator's server on stdio. The one place where the workbench imports the evaluator."""
+"""`pike mcp`: the evaluator's server. The one place where the workbench imports the evaluator."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
 
-from mcp_server.app import Setting, serve_stdio
+from mcp_server.app import EvaluatorError, Setting, Web, add_token, serve_http, serve_stdio
 from sessions import folder as folders
+from workbench.errors import CannotGoOn
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
     from workbench.config import Settings
 
 
-def serve(settings: Settings, *, engine: bool) -> None:
-    """Serve until the client is gone.
+def stdio(settings: Settings, *, engine: bool) -> None:
+    """Serve one client on stdin and stdout until it is gone.
 
     `engine`: offer `evaluate_kernel` too.
     """
-    setting = Setting(
+    anyio.run(partial(serve_stdio, _setting(settings), engine=engine))
+
+
+def http(settings: Settings, web: Web, say: Callable[[str], None], *, engine: bool) -> None:
+    """Serve clients with tokens over HTTP until a signal ends it.
+
+    Raises:
+        CannotGoOn: it cannot listen there, or must not; or the token file is not as it should be.
+    """
+    try:
+        anyio.run(partial(serve_http, _setting(settings), web, say, engine=engine))
+    except EvaluatorError as error:
+        raise CannotGoOn(str(error)) from error
+
+
+def web(address: str, token_file: Path | None, hosts: Sequence[str]) -> Web:
+    """Return where to listen, and for whom; `address` may be empty."""
+    kept = default_token_file()
+    file = token_file or (kept if kept.exists() else None)
+    return Web(*([address] if address else []), token_file=file, hosts=tuple(hosts))
+
+
+def default_token_file() -> Path:
+    """Return the file of tokens in the state folder."""
+    return folders.root() / "mcp-tokens.jsonl"
+
+
+def token(path: Path, client: str, scopes: Sequence[str]) -> str:
+    """Add a client to a token file and return its token, which is kept nowhere.
+
+    Raises:
+        CannotGoOn: the file cannot be written, or the client or a scope is none.
+    """
+    try:
+        return add_token(path, client, scopes)
+    except EvaluatorError as error:
+        raise CannotGoOn(str(error)) from error
+
+
+def _setting(settings: Settings) -> Setting:
+    return Setting(
         home=folders.root(),
         python=settings.text("python") or None,
         sandbox="strict" if settings.text("sandbox") == "strict" else "best-effort",
         device=settings.text("device"),
     )
-
-    async def run() -> None:
-        await serve_stdio(setting, engine=engine)
-
-    anyio.run(run)
