@@ -5,6 +5,8 @@
 | queries | 1 per proposal, 1 per fix | when it ends | nothing new; open trajectories close `budget` |
 | dollars | an upper estimate per query | usage at price | wait while a reservation may come back, else stop |
 | hours | – | running time without pauses | no new call; 15 minutes for calls in flight |
+| attempts | 1 per submission | when it is made | nothing new; with the last verdict the search ends |
+| idle hours | – | time since the last fact, while nothing is open | the search ends |
 """
 
 from __future__ import annotations
@@ -92,6 +94,23 @@ def grace_over(state: State, now: float) -> bool:
     return limit is not None and running_s(state, now) >= float(limit) * 3600 + GRACE_S
 
 
+def attempts_left(state: State) -> int | None:
+    """Return how many submissions an external search still takes; None: no limit."""
+    limit = state.limits.get("attempts")
+    return None if limit is None else max(0, int(limit) - _submitted(state))
+
+
+def idle_over(state: State, now: float) -> bool:
+    """Return whether an external search was left alone for its idle hours."""
+    limit = state.limits.get("idle_hours")
+    running = state.running_since is not None and not state.open_now
+    return limit is not None and running and now - state.last_at >= float(limit) * 3600
+
+
+def _submitted(state: State) -> int:
+    return sum(1 for t in state.trajectories.values() if t.proposal.role is Role.SUBMIT)
+
+
 def below_spent(state: State, limits: dict[str, float | int | None], now: float) -> str:
     """Return why new limits cannot hold, or an empty text: each must cover what is settled and reserved."""
     spending = state.spending
@@ -99,6 +118,7 @@ def below_spent(state: State, limits: dict[str, float | int | None], now: float)
         "queries": float(spending.queries + spending.queries_reserved),
         "cost_usd": spending.cost_usd + spending.cost_reserved_usd,
         "hours": running_s(state, now) / 3600,
+        "attempts": float(_submitted(state)),
     }
     for name, limit in limits.items():
         if name in spent and limit is not None and float(limit) < spent[name]:

@@ -13,7 +13,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from sessions import budget, control, proposing
+from sessions import budget, commands, control, proposing, stepping
 from sessions import facts as f
 from sessions.baseline import commit_original, measure_original, remeasure
 from sessions.clock import Clock, SystemClock
@@ -69,12 +69,15 @@ class Engine:
         open_model: Callable[[str], LanguageModel] | None = None,
         redactor: Redactor | None = None,
         notify: Callable[[SessionState, str], None] | None = None,
+        step: bool = False,
     ) -> None:
         """Take the parts; `run` reads the journal.
 
         `models`: by the names that the facts hold. `open_model`: opens one that a person names later; it may raise.
         `notify`: told when the search pauses by itself or ends, and, while it goes on, when it needs its person.
+        `step`: end where only others can go on: with an answer, an evaluator, a resume.
         """
+        self._step = step
         self._folder, self._journal, self._strategy = folder, journal, strategy
         self._models, self._evaluator, self._lineages = dict(models), evaluator, lineage
         self._open_model = open_model
@@ -222,11 +225,23 @@ class Engine:
                 await self._try_to_stop(self.stop)
             elif self.state.state is SessionState.RUNNING:
                 await self._advance()
+            if self._step and self._only_others_go_on():
+                return
             if self.state.state not in ENDED:
                 await event.wait()
         if self.state.state is SessionState.FINISHED:
             await self._lineages.tidy()
             self._notify(SessionState.FINISHED, self.state.cause)
+
+    def _only_others_go_on(self) -> bool:
+        """Return whether a step is over; what is awaited becomes the reason to stop."""
+        if self.state.state is SessionState.PAUSED:
+            return not self.parts.gate.working
+        awaited = stepping.awaited(self.parts, len(self._tasks), waits=self._strategy.waits)
+        if awaited and self.stop is None and not self._asks:
+            self.stop = control.Stop(commands.user(), now=True, awaited=awaited)
+            self.parts.recorder.nudge()
+        return False
 
     def _recorded(self, fact: f.Fact) -> None:
         """Tell of every pause that nobody asked for, whoever wrote it."""
@@ -241,14 +256,22 @@ class Engine:
         elif state.baseline is None:
             self._begin(MEASURE, self._measure)
         else:
-            if budget.hours_over(state, parts.clock.now()):
-                parts.out_of = "hours"
+            parts.out_of = self._used_up() or parts.out_of
             if budget.grace_over(state, parts.clock.now()):
                 await self._cut_off()
             await self._propose()
             await self._dispatch()
-            if not state.open and not self._asks and not self._strategy.waits:
+            if not state.open and not self._asks and (parts.out_of or not self._strategy.waits):
                 self._begin(FINISH, self._finish)
+
+    def _used_up(self) -> str:
+        """Return the budget that the clock, or the last submission, used up."""
+        now = self.parts.clock.now()
+        if budget.hours_over(self.state, now):
+            return "hours"
+        if budget.attempts_left(self.state) == 0:
+            return "attempts"
+        return "idle" if budget.idle_over(self.state, now) else ""
 
     @property
     def _asks(self) -> bool:
@@ -352,7 +375,7 @@ class Engine:
             return
         await self._end_tasks()
         lost = lost_queries(self.state, self._models)
-        await parts.recorder.write(*lost, f.Stopped(stop.cause, stop.author))
+        await parts.recorder.write(*lost, stop.fact)
 
     async def _close(self) -> None:
         """Let go of everything, leaving a folder that can be copied."""

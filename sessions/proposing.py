@@ -25,6 +25,8 @@ ENDS = {
     "queries": "all queries are used",
     "cost": "the money is used up: the next query might go above the limit",
     "hours": "the hours are used up",
+    "attempts": "all attempts are used",
+    "idle": "nobody handed anything in for its idle hours",
     "exhausted": "the strategy has nothing more to propose",
 }
 

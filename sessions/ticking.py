@@ -24,7 +24,7 @@ class Ticker:
         self._version = -1
         self._shown_at = 0.0
         self._summarised = -1
-        self._over = (False, False)
+        self._over = (False, False, False)
         self._gpu_at = 0.0
         self._asked = {question.key for question in questions(engine.state)}
 
@@ -78,9 +78,13 @@ class Ticker:
             live.gpu = reading
 
     def _hours(self, now: float) -> None:
-        """Wake the engine when the hours end, and when their grace does."""
+        """Wake the engine when the hours end, when their grace does, and when it was idle too long."""
         state = self._engine.state
-        over = budget.hours_over(state, now), budget.grace_over(state, now)
+        over = (
+            budget.hours_over(state, now),
+            budget.grace_over(state, now),
+            budget.idle_over(state, now),
+        )
         if over != self._over:
             self._over = over
             self._engine.parts.recorder.nudge()
