@@ -179,6 +179,8 @@ def assigned(pairs: Sequence[str]) -> dict[str, str]:
         if not sign or not key.strip() or not value.strip():
             raise WrongUsage(f"--set {pair!r} is not KEY=VALUE.")
         found[key.strip()] = value.strip()
+    if "queries" in found:
+        raise WrongUsage("--set queries= is the hard limit of queries: say --queries N.")
     return found
 
 

@@ -65,6 +65,15 @@ def test_a_bundle_that_cannot_be_written_is_said_in_a_sentence(
     assert "Traceback" not in told.err
 
 
+def test_a_dash_is_stdout_for_a_candidate_and_no_place_for_a_bundle(
+    pike: Pike, done: Search, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert pike("best", "small-1", "--bundle", "-").code == 2
+    assert "class ModelNew" in pike("best", "small-1", "-o", "-").out
+    assert not list(tmp_path.glob("-"))
+
+
 def test_what_is_no_file_is_wrong_usage(pike: Pike) -> None:
     assert pike("replay", "nowhere.json").code == 2
     assert pike("profile", "starter/nothing").code == 2

@@ -178,3 +178,8 @@ def test_pairs_are_split_at_their_first_sign() -> None:
     for pair in ("a", "=1", "a="):
         with pytest.raises(WrongUsage):
             starting.assigned([pair])
+
+
+def test_the_limit_of_queries_has_one_name() -> None:
+    with pytest.raises(WrongUsage, match="say --queries N"):
+        starting.assigned(["width=3", "queries=12"])

@@ -23,6 +23,8 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
     """Write the candidate to a file or stdout; say its first and its remeasured speedup."""
     if typed.bundle and typed.output:
         raise WrongUsage("-o writes the candidate, --bundle its evidence: ask for one at a time.")
+    if typed.bundle == "-":
+        raise WrongUsage("--bundle - names no file: say where the bundle is to lie.")
     folder = lookup.session(typed.session)
     found = lookup.state(folder)
     top = best(found)
@@ -36,7 +38,7 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
     with Reader(folder.journal) as reader:
         source = reader.text(top.source_key)
     written = provenance.header(found, top, version()) + source
-    if typed.output:
+    if typed.output and typed.output != "-":
         path = Path(typed.output).expanduser()
         path.write_text(written, encoding="utf-8", errors="surrogatepass")
         printer.talk(f"{top.id} is written to {path}.")
