@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions import answers_on_candidates, budget, steering
 from sessions.answering import Answer, Outside, applied, changed_since, refused, shown, whole
+from sessions.answers_on_candidates import AGENTS
 from sessions.facts import Steered
 from sessions.ids import steer_id
 from sessions.model import ORIGINAL
@@ -24,14 +25,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-LIMITS = ("queries", "cost_usd", "hours")
+LIMITS = ("queries", "cost_usd", "hours", "attempts", "idle_hours")
 ARGS: dict[str, tuple[str, ...]] = {
     "guide": ("text", "scope", "last", "off"),
     "pin": ("candidate", "off"),
     "ban": ("candidate", "subtree", "off"),
     "boost": ("target", "weight"),
     "fork": ("candidate", "count", "text", "model"),
-    "submit": ("name", "parent", "fix", "author"),
+    "submit": ("name", "parent", "fix", "author", *AGENTS),
     "model": ("role", "model"),
     "edit": ("steer", "text"),
     "budget": LIMITS,
@@ -133,8 +134,11 @@ def _budget(state: State, command: Command, now: float, outside: Outside) -> Ans
     for name, limit in limits.items():
         if limit is not None and not _is_limit(limit):
             return refused(f"{name} must be a number above 0")
-    if not whole(limits.get("queries") or 0):
-        return refused("queries must be a whole number")
+    for name in ("queries", "attempts"):
+        if not whole(limits.get(name) or 0):
+            return refused(f"{name} must be a whole number")
+    if not set(limits) <= set(state.limits):
+        return refused(f"this search has no limit of {', '.join(set(limits) - set(state.limits))}")
     if limits.get("cost_usd") is not None and outside.unpriced:
         return refused("a model's price is unknown, so no dollar limit can hold")
     changed = changed_since(

@@ -17,14 +17,17 @@ from strategies.reply import SOURCE_LIMIT
 if TYPE_CHECKING:
     from sessions.answering import Outside
     from sessions.journal import Command
-    from sessions.model import State, SteerRecord
+    from sessions.model import State, SteerRecord, TrajectoryRecord
 
 HUMAN = "human"
+AGENTS = ("idea", "client", "claimed", "caller", "job")
+"""What an external agent's submission holds besides: all foreign text, but for the caller and the job's id."""
 HEAVIEST = 100
 MOST_AT_ONCE = 100
 """Proposals of one fork."""
 OUT_OF_TIME = "the hours are used up; raise them first"
 AUTHOR_LIMIT = 60
+IDEA_LIMIT = 500
 NAME_LIMIT = 200
 """Characters of a submitted file's name."""
 
@@ -100,7 +103,8 @@ def _fork(state: State, command: Command, now: float, outside: Outside) -> Answe
     name, count = str(args.get("candidate") or ORIGINAL), args.get("count", 1)
     text, model = str(args.get("text") or "").strip(), str(args.get("model") or "")
     why = (
-        _unknown(state, name)
+        _asks_nobody(state)
+        or _unknown(state, name)
         or _cannot_be_parent(state, name)
         or _no_count(count)
         or _too_many_words(text)
@@ -121,6 +125,7 @@ def _submit(state: State, command: Command, now: float) -> Answer:
     source, parent = str(args.get("source") or ""), str(args.get("parent") or ORIGINAL)
     name, author = str(args.get("name") or "")[:NAME_LIMIT], str(args.get("author") or HUMAN)
     fix = bool(args.get("fix"))
+    left = budget.attempts_left(state)
     why = (
         _no_candidate(source)
         or _unknown(state, parent)
@@ -129,15 +134,34 @@ def _submit(state: State, command: Command, now: float) -> Answer:
         or _cannot_fix(state, fix=fix)
         or (OUT_OF_TIME if budget.hours_over(state, now) else "")
     )
+    source = as_kept(source)
+    key = key_of(source)
+    held = {"name": name, "parent": parent, "fix": fix, "author": author, "source_key": key}
+    twin = handed_in(state, key, parent) if args.get("job") and not why else None
+    if twin is not None:
+        return applied(**held, proposals=[twin.proposal.id])
+    why = why or ("all its attempts are used" if left == 0 else "")
     if why:
         return refused(why)
-    source = source.strip("\n") + "\n"  # as a model's answer is kept, so that equal ones are equal
-    key = key_of(source)
-    meta = {**_meta(state), "source_key": key, "origin": name, "fix": fix, "author": author}
-    proposal = Proposal(_next_id(state, 0), Role.SUBMIT, parent, meta=meta)
-    held = {"name": name, "parent": parent, "fix": fix, "author": author}
-    adds = {**held, "source_key": key, "proposals": [proposal.id]}
-    return Answer(adds=adds, opens=(proposal,), texts=(source,))
+    told = {name: str(args[name])[:IDEA_LIMIT] for name in AGENTS if args.get(name)}
+    idea = told.pop("idea", None)
+    meta = {**_meta(state), **told, "source_key": key, "origin": name, "fix": fix, "author": author}
+    proposal = Proposal(_next_id(state, 0), Role.SUBMIT, parent, idea=idea, meta=meta)
+    return Answer(adds={**held, "proposals": [proposal.id]}, opens=(proposal,), texts=(source,))
+
+
+def as_kept(source: str) -> str:
+    """Return a source as it is kept: as a model's answer is, so that equal ones are equal."""
+    return source.strip("\n") + "\n"
+
+
+def handed_in(state: State, key: str, parent: str) -> TrajectoryRecord | None:
+    """Return the submission of this source on this parent, if there is one whose evaluation came to something."""
+    for record in state.trajectories.values():
+        same = record.proposal.meta.get("source_key") == key and record.proposal.parent == parent
+        if same and record.closed not in ("lost", "cancelled", "budget"):
+            return record
+    return None
 
 
 def _forked(state: State, n: int, parent: str, model: str) -> Proposal:
@@ -185,6 +209,12 @@ def _cannot_descend(state: State, name: str) -> str:
         return f"{name} is banned by {state.bans[name][-1]}"
     judged = name == ORIGINAL or bool(state.attempts[name].commit)
     return "" if judged else f"{name} is still being judged; try again when it has its verdict"
+
+
+def _asks_nobody(state: State) -> str:
+    if state.models:
+        return ""
+    return "this search asks no language model, so nobody could answer: submit a candidate instead"
 
 
 def _no_count(count: Any) -> str:

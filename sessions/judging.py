@@ -235,7 +235,8 @@ def _subject(attempt: AttemptRecord) -> str:
 
 def _trailers(state: State, attempt: AttemptRecord) -> list[tuple[str, str]]:
     opened, query = state.opened, state.queries.get(attempt.query)
-    phase = state.trajectories[attempt.proposal].proposal.meta.get("phase")
+    meta = state.trajectories[attempt.proposal].proposal.meta
+    phase = meta.get("phase")
     assert opened is not None
     return [
         ("Pike-Session", opened.session),
@@ -245,6 +246,9 @@ def _trailers(state: State, attempt: AttemptRecord) -> list[tuple[str, str]]:
         ("Pike-Phase", "" if phase is None else str(phase)),
         ("Pike-Agent", query.agent if query else attempt.author),
         ("Pike-Model", query.model if query else ""),
+        ("Pike-Client", query.client if query else str(meta.get("client") or "")),
+        ("Pike-Claimed-Model", query.claimed if query else str(meta.get("claimed") or "")),
+        ("Pike-Caller", "" if query else str(meta.get("caller") or "")),
         ("Pike-Verdict", _words(attempt)),
         ("Pike-Speedup", _speedup(attempt)),
         *_steers(state, attempt),
@@ -269,7 +273,8 @@ def _speedup(attempt: AttemptRecord) -> str:
 def _steers(state: State, attempt: AttemptRecord) -> list[tuple[str, str]]:
     """Return what people had to do with it: the guides in its prompt, and every other steer behind it."""
     query, opener = state.queries.get(attempt.query), state.trajectories[attempt.proposal].steer
-    names = query.steers if query else [opener] if opener else []
+    agents = bool(state.trajectories[attempt.proposal].proposal.meta.get("job"))
+    names = query.steers if query else [opener] if opener and not agents else []
     return [_steer(state.steers[name], query.seq if query else state.seq) for name in names]
 
 

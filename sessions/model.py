@@ -187,6 +187,11 @@ class SteerRecord:
     """New words, each with the number of the fact that brought them."""
 
     @property
+    def of_agent(self) -> bool:
+        """Whether an external agent handed in an attempt: an act on the search, but no person's."""
+        return bool(self.args.get("job"))
+
+    @property
     def text(self) -> str:
         """Its words now."""
         return self.edits[-1][1] if self.edits else str(self.args.get("text") or "")

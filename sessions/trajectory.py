@@ -132,8 +132,7 @@ class Trajectories:
 
     async def _submit(self, record: TrajectoryRecord) -> None:
         source = await self._parts.library.text(str(record.proposal.meta["source_key"]))
-        author = str(record.proposal.meta.get("author") or HUMAN)
-        await self._attempt(record, source, query="", author=author)
+        await self._attempt(record, source, query="", author=_author(record))
 
     async def _attempt(
         self, record: TrajectoryRecord, source: str, *, query: str, author: str
@@ -151,7 +150,7 @@ class Trajectories:
                 source_key=key_of(source),
                 query=query,
                 author=author,
-                change=reply.change(source),
+                change=(record.proposal.idea if not query else None) or reply.change(source),
             )
             return Entry((attempt,), texts=(source,))
 
@@ -175,4 +174,8 @@ class Trajectories:
     def _agent(self, record: TrajectoryRecord, place: int) -> str:
         if record.agent:
             return record.agent
-        return HUMAN if record.proposal.role in UNPAID else f"COA-{place}"
+        return _author(record) if record.proposal.role in UNPAID else f"COA-{place}"
+
+
+def _author(record: TrajectoryRecord) -> str:
+    return str(record.proposal.meta.get("author") or HUMAN)

@@ -139,7 +139,7 @@ def of_strategy(under: Path, strategy: str) -> Search:
     return Search(create_session(made, under), FatedModel(fates=("ok",)))
 
 
-@pytest.mark.parametrize("strategy", registry.names())
+@pytest.mark.parametrize("strategy", registry.searching())
 async def test_a_fork_opens_paid_proposals_that_start_first_on_lineages_of_their_own(
     tmp_path: Path, strategy: str
 ) -> None:
