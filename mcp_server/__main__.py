@@ -6,6 +6,7 @@ import argparse
 import logging
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +37,8 @@ def parser() -> argparse.ArgumentParser:
     """Return the command line's grammar."""
     top = argparse.ArgumentParser(prog="python -m mcp_server", description=__doc__)
     commands = top.add_subparsers(dest="command")
-    serve = commands.add_parser("serve", help="MCP over stdio (the default)")
+    serve = commands.add_parser("serve", help="MCP over stdio (the default), or over HTTP")
+    _listening(serve)
     serve.add_argument("--engine", action="store_true", help="offer evaluate_kernel")
     serve.add_argument(
         "--overlap",
@@ -52,6 +54,19 @@ def parser() -> argparse.ArgumentParser:
     evaluate.add_argument("--tolerance", choices=("budget", "paper"), default="budget")
     tasks = commands.add_parser("tasks", help="the tasks")
     tasks.add_argument("--add", metavar="FILE", help="keep a file as local/STEM-SHA8")
+    tasks.add_argument(
+        "--reads",
+        metavar="PATH",
+        action="append",
+        default=[],
+        help="what it may read, if it names it",
+    )
+    tasks.add_argument("--find", metavar="NAME", help="only the tasks that a name may mean")
+    tasks.add_argument("--python", metavar="ENV", help="the environment whose packages count")
+    suite = commands.add_parser("suite", help="folders of tasks: added, listed, removed")
+    suite.add_argument("act", choices=("add", "list", "remove"))
+    suite.add_argument("name", nargs="?", default="", help="of the suite")
+    suite.add_argument("path", nargs="?", default="", help="its folder, to add it")
     doctor = commands.add_parser("doctor", help="what this machine has")
     profile = commands.add_parser("profile", help="where the time goes")
     profile.add_argument("task", help="SUITE/NAME or a KernelBench-format file")
@@ -72,6 +87,12 @@ def parser() -> argparse.ArgumentParser:
     for command in (evaluate, profile, replay, tasks, doctor, facts, selftest, qualify):
         command.add_argument("--json", action="store_true", help="JSON on stdout")
     return top
+
+
+def _listening(serve: argparse.ArgumentParser) -> None:
+    serve.add_argument("--http", metavar="HOST:PORT", nargs="?", const="127.0.0.1:8765")
+    serve.add_argument("--token-file", metavar="FILE", type=Path, help="who may call over HTTP")
+    serve.add_argument("--allow-host", metavar="NAME", action="append", default=[])
 
 
 def _qualifying(qualify: argparse.ArgumentParser) -> None:
@@ -107,15 +128,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Run one command and return its exit code."""
     match arguments.command:
         case "serve":
-            from mcp_server.app import serve_stdio
-
-            chosen = setting(arguments)
-            anyio.run(lambda: serve_stdio(chosen, engine=arguments.engine))
-            return 0
-        case "tasks":
-            from mcp_server import listing_command
-
-            return listing_command.tasks(home(), arguments.add, as_json=arguments.json)
+            return _serve(arguments)
+        case "tasks" | "suite" | "qualify":
+            return _about_tasks(arguments)
         case "doctor":
             from mcp_server import doctor
 
@@ -137,10 +152,6 @@ def run(arguments: argparse.Namespace) -> int:
             from mcp_server import profile_command
 
             return profile_command.main(setting(arguments), arguments)
-        case "qualify":
-            from mcp_server import qualify_command
-
-            return qualify_command.main(setting(arguments), arguments)
         case "evaluate":
             from mcp_server import evaluate_command
 
@@ -149,6 +160,42 @@ def run(arguments: argparse.Namespace) -> int:
             from mcp_server.selftest import runner
 
             return runner.main(setting(arguments), arguments.ids, as_json=arguments.json)
+
+
+def _about_tasks(arguments: argparse.Namespace) -> int:
+    match arguments.command:
+        case "tasks":
+            from mcp_server import listing_command
+
+            wanted = listing_command.Wanted(
+                arguments.add, arguments.find, arguments.reads, arguments.python
+            )
+            return listing_command.tasks(home(), wanted, as_json=arguments.json)
+        case "suite":
+            from mcp_server import suite_command
+
+            return suite_command.main(home(), arguments)
+        case _:
+            from mcp_server import qualify_command
+
+            return qualify_command.main(setting(arguments), arguments)
+
+
+def _serve(arguments: argparse.Namespace) -> int:
+    from mcp_server.app import Web, serve_http, serve_stdio
+
+    chosen, engine = setting(arguments), arguments.engine
+    if arguments.http is None:
+        anyio.run(partial(serve_stdio, chosen, engine=engine))
+        return 0
+    web = Web(arguments.http, arguments.token_file, tuple(arguments.allow_host))
+    anyio.run(partial(serve_http, chosen, web, _tell, engine=engine))
+    return 0
+
+
+def _tell(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

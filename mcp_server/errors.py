@@ -4,6 +4,9 @@
 EvaluatorError
 ├── UnknownTask         no task of that id, or it is not unique
 ├── NotATask            the file is not in KernelBench format
+├── UnknownSuite        no suite of that name was added, or its folder is gone
+├── NotASuite           the name or the folder cannot be a suite
+├── NotAProject         the folder may not be read by tasks
 ├── NoSuchDevice        the device is not on this machine, or this torch cannot use it
 ├── NoInterpreter       `--python` names nothing that runs, or it has no torch
 ├── SandboxUnavailable  `--sandbox strict`, and no layer passes its probes
@@ -32,6 +35,18 @@ class UnknownTask(EvaluatorError):
 
 class NotATask(EvaluatorError):
     """The file does not hold a task in KernelBench format."""
+
+
+class UnknownSuite(EvaluatorError):
+    """No suite of this name was added, or its folder is not there."""
+
+
+class NotASuite(EvaluatorError):
+    """The name cannot name a suite, or the folder holds none."""
+
+
+class NotAProject(EvaluatorError):
+    """The folder or file may not be opened to the tasks of a person."""
 
 
 class NoSuchDevice(EvaluatorError):

@@ -10,7 +10,7 @@ import hashlib
 from dataclasses import dataclass, field
 
 from mcp_server.contract import Status
-from mcp_server.tasks import bound_names
+from mcp_server.task_text import bound_names
 
 _FLAGGED_IMPORTS = {
     "gc": "uses_gc",

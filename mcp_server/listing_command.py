@@ -4,30 +4,116 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from mcp_server.tasks import Task, Tasks
+from mcp_server import catalog, machine, needs, projects, states
+from mcp_server.clean import printable
+from mcp_server.errors import EvaluatorError
+from mcp_server.installed import Installed
+from mcp_server.states import States
+from mcp_server.tasks import Listed, Tasks, is_by_agent
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mcp_server.catalog import Described
 
 
-def tasks(home: Path, add: str | None, *, as_json: bool) -> int:
-    """Print the tasks, or keep a file and print its row."""
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which rows are asked for; at most one of the first two."""
+
+    add: str | None = None
+    """A file to keep and list."""
+    find: str | None = None
+    """A name: the tasks that it may mean."""
+    reads: Sequence[str] = ()
+    """Folders and files that the added file may read."""
+    python: str | None = None
+    """The environment whose packages count; our own by default."""
+
+
+def tasks(home: Path, wanted: Wanted, *, as_json: bool) -> int:
+    """Print the tasks, keep a file and print its row, or print what a name may mean.
+
+    Raises:
+        EvaluatorError: the file or the state folder cannot be used.
+    """
     known = Tasks(home)
-    found = [known.add(Path(add))] if add else [known.get(i) for i in known.ids()]
-    rows = [row(task) for task in found]
+    rows = _Rows(home, wanted.python)
+    found = rows.of(_asked(home, known, wanted))
     if as_json:
-        sys.stdout.write(json.dumps(rows, indent=1) + "\n")
+        sys.stdout.write(json.dumps(found, indent=1) + "\n")
     else:
-        sys.stdout.writelines(f"{r['id']:<28} {r['title']}\n" for r in rows)
+        sys.stdout.writelines(f"{r['id']:<28} {printable(str(r['title']))}\n" for r in found)
+    for gone in known.gone() if not wanted.add and not wanted.find else ():
+        sys.stderr.write(printable(str(gone.gone())) + "\n")
     return 0
 
 
-def row(task: Task) -> dict[str, object]:
-    """Return what a list tells of a task."""
-    return {
-        "id": task.id,
-        "title": task.title,
-        "suite": task.id.partition("/")[0],
-        "path": str(task.path),
-        "task_sha256": task.sha256,
-        "by_agent": task.by_agent,
-    }
+def _asked(home: Path, known: Tasks, wanted: Wanted) -> list[Listed]:
+    if wanted.find:
+        return [_one(known, i) for i in known.matching(wanted.find)]
+    if not wanted.add:
+        return known.listed()
+    if wanted.reads:
+        projects.open_up(home, [Path(path) for path in wanted.reads])
+    return [_one(known, known.add(Path(wanted.add)).id)]
+
+
+def _one(known: Tasks, task_id: str) -> Listed:
+    path, name = known.path(task_id), task_id.rpartition("/")[2]
+    told = catalog.described(path, name) if path else None
+    if path is None or told is None:
+        raise EvaluatorError(f"{task_id} holds no task any more: its file has changed.")
+    return Listed(task_id, path, told)
+
+
+class _Rows:
+    """Makes rows: what the text tells, what evaluations found out, what this environment has."""
+
+    def __init__(self, home: Path, python: str | None) -> None:
+        self._known = States(home).all()
+        self._installed = Installed(python)
+
+    def of(self, listed: list[Listed]) -> list[dict[str, object]]:
+        """Return what a list tells of these tasks."""
+        return [self._row(one) for one in listed]
+
+    def _row(self, one: Listed) -> dict[str, object]:
+        told = one.told
+        return {
+            "id": one.id,
+            "title": told.title,
+            "suite": one.id.partition("/")[0],
+            "path": str(one.path),
+            "task_sha256": told.sha256,
+            "by_agent": one.id.startswith("local/") and is_by_agent(one.path),
+            **self._state(one.id, told),
+            "needs": [self._need(n.kind, n.what) for n in told.needs],
+        }
+
+    def _state(self, task_id: str, told: Described) -> dict[str, object]:
+        if told.refused:
+            return {"state": "unfit", "code": "not_kernelbench", "reason": told.refused}
+        known = states.current(self._known.get(task_id, []), told.sha256)
+        fields = {"code": known.code, "reason": known.reason, "policy": known.policy}
+        found = {"state": known.state, **fields, "device": known.device}
+        return {name: value for name, value in found.items() if value}
+
+    def _need(self, kind: str, what: str) -> dict[str, object]:
+        """Return a need with whether this machine, or the sandbox, has it; without that where nobody knows."""
+        row: dict[str, object] = {"kind": kind, "what": what}
+        match kind:
+            case "package":
+                return {**row, "here": self._installed.has(what)}
+            case "cuda":
+                return {**row, "here": bool(machine.gpus())}
+            case "memory":
+                return {**row, "here": int(what) <= needs.INPUT_LIMIT_BYTES}
+            case "network":
+                return {**row, "here": False}
+            case _:
+                return row

@@ -21,6 +21,8 @@ class TaskRow(BaseModel):
 
     id: str
     title: str
+    note: str | None = None
+    """What stands in its way, if anything is known to."""
 
 
 class TaskList(BaseModel):

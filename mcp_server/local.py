@@ -24,6 +24,7 @@ from mcp_server import (
     probes,
     qualify,
     rehearsal,
+    states,
     verdicts,
 )
 from mcp_server.build import Builds
@@ -42,6 +43,7 @@ from mcp_server.pool import Pool, Programs
 from mcp_server.qualify import Key, Qualifications
 from mcp_server.rehearsal import Rehearsed
 from mcp_server.sandbox import Limits
+from mcp_server.states import States
 from mcp_server.tasks import Task
 
 if TYPE_CHECKING:
@@ -276,9 +278,16 @@ class LocalExecutor:
         if talk.measured is not None:
             self.facts.put(self._device_key(room), talk.measured)
         outcome = verdicts.decided(talk, said, read, room.cleaner)
+        self._note_state(work, outcome, room.pool.sandbox.device)
         if outcome.verdict.status is Status.OK and outcome.evidence.get("timings"):
             outcome.verdict.evidence_sha256 = Evidence(self.setting.home).keep(outcome.evidence)
         return outcome
+
+    def _note_state(self, work: Work, outcome: Outcome, device: Device) -> None:
+        """Keep for lists of tasks whether this one can judge candidates."""
+        known = states.told_by(outcome.verdict, device.title)
+        if known is not None and work.tolerance == "budget":
+            States(self.setting.home).put(work.task, known)
 
     def _request(
         self, room: _Room, judge: Judge, work: Work, qualification: Message | None

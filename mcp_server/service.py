@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from mcp_server import build, clean, facts, profile
+from mcp_server import build, clean, facts, profile, task_pages
 from mcp_server.artifacts import KEPT_S, Artifacts, new_id
 from mcp_server.callers import ENGINE, Callers
 from mcp_server.contract import EngineResult, Status
@@ -19,6 +19,7 @@ from mcp_server.errors import EvaluatorError, UnknownId
 from mcp_server.executor import Work
 from mcp_server.jobs import AGENTS, ENGINES, Jobs
 from mcp_server.local import LocalExecutor, Setting, open_local
+from mcp_server.states import States
 from mcp_server.tasks import Task, Tasks
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from mcp_server.contract import Mode, Precision, Tolerance
     from mcp_server.executor import Outcome, WantedStage
     from mcp_server.jobs import Job
-    from mcp_server.listings import TaskPage
+    from mcp_server.listings import TaskList, TaskPage
+    from mcp_server.tasks import Listed
 
 _BUILD: tuple[WantedStage, ...] = ("build",)
 _CHECK: tuple[WantedStage, ...] = ("build", "correctness")
@@ -97,6 +99,11 @@ class Service:
             kept = await self.executor.known_task(task, "auto")
             page.baselines = profile.baseline_lines(kept) if kept else []
             page.floors = profile.floor_lines(kept) if kept else []
+
+    def task_page(self, listed: list[Listed], start: int, limit: int) -> TaskList:
+        """Return a page of tasks, from a place in their list."""
+        setting = self.executor.setting
+        return task_pages.page(listed, start, limit, States(setting.home), setting.python)
 
     def candidate(self, caller: str, candidate_id: str) -> Candidate:
         """Return a caller's candidate.

@@ -14,15 +14,16 @@ import re
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from mcp_server import generic_cheats
+from mcp_server import generic_cheats, states
 from mcp_server.artifacts import new_id
 from mcp_server.contract import Status
 from mcp_server.errors import UnknownTask
 from mcp_server.executor import Work
 from mcp_server.qualify import evaluator_sha256
-from mcp_server.tasks import Task, check
+from mcp_server.task_text import check
+from mcp_server.tasks import Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,9 +33,9 @@ if TYPE_CHECKING:
     from mcp_server.executor import Outcome, WantedStage
     from mcp_server.link import Message
     from mcp_server.local import LocalExecutor
+    from mcp_server.states import State
     from mcp_server.tasks import Tasks
 
-State = Literal["qualified", "unfit", "not run"]
 _ALL: tuple[WantedStage, ...] = ("build", "correctness", "timing")
 _CHECK: tuple[WantedStage, ...] = ("build", "correctness")
 
@@ -215,8 +216,6 @@ def _said(verdict: Verdict) -> str:
 
 
 LATE = "late"
-NOT_HERE = ("too_large", "needs CUDA", "needs the package", "out of memory")
-"""What says that another machine might qualify the task."""
 
 
 def _row(task: Task, outcome: Outcome) -> Row:
@@ -225,9 +224,8 @@ def _row(task: Task, outcome: Outcome) -> Row:
     if "did not end stage" in cause or "its qualification in time" in cause:
         return Row(task.id, "not run", LATE, "It takes longer than the limit here: raise --limit.")
     if verdict.status is not Status.OK:
-        words = f"{verdict.code} {cause}"
-        here = verdict.status is Status.TASK_UNFIT and not any(w in words for w in NOT_HERE)
-        return Row(task.id, "unfit" if here else "not run", verdict.code, cause)
+        unfit = verdict.status is Status.TASK_UNFIT
+        return Row(task.id, states.of_unfit(verdict) if unfit else "not run", verdict.code, cause)
     kept = outcome.evidence.get("qualification")
     told = cast("Message", kept) if isinstance(kept, dict) else {}
     names, times = verdict.baseline_names or [], verdict.baseline_times_ms or []

@@ -1,24 +1,34 @@
-"""KernelBench-format tasks by id: the starter suite, and files that people added.
+"""KernelBench-format tasks by id: the starter suite, files that people added, and the suites that they added.
 
-`starter/NAME` ships with the product; `local/STEM-SHA8` is a file kept in the state folder's `tasks/`. Finding them
-reads names only; a task's file is read when it is asked for, and executed in a sandbox, never here.
+| id | where |
+| --- | --- |
+| `starter/NAME` | ships with the product |
+| `local/STEM-SHA8` | a file kept in the state folder's `tasks/` |
+| `SUITE/STEM`, `SUITE/LEVEL/STEM` | a file of a folder of the person's, which stays where it is |
+
+A task's file is read when it is asked for, and executed in a sandbox, never here.
 """
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from mcp_server import catalog, projects, scan, task_text
+from mcp_server.added_suites import AddedSuites
 from mcp_server.errors import NotATask, StateUnusable, UnknownTask
 
+if TYPE_CHECKING:
+    from mcp_server.added_suites import AddedSuite
+    from mcp_server.catalog import Described
+    from mcp_server.scan import File
+
 STARTER = Path(__file__).parent / "starter"
-_SIZE_LIMIT = 1_000_000
 _AGENT_MARK = ".agent"
-_NEEDED = ("Model", "get_inputs", "get_init_inputs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +41,8 @@ class Task:
     path: Path
     by_agent: bool = False
     """Whether an agent added it; people are trusted."""
+    reads: tuple[str, ...] = field(default_factory=tuple)
+    """Folders and files of the person's that it may read in the sandbox, beside the environment's."""
 
     @property
     def sha256(self) -> str:
@@ -38,25 +50,80 @@ class Task:
         return hashlib.sha256(self.source.encode()).hexdigest()
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A task as its suite lists it."""
+
+    id: str
+    path: Path
+    told: Described
+
+
 class Tasks:
     """The tasks of one state folder."""
 
     def __init__(self, home: Path) -> None:
         self.folder = home / "tasks"
+        self.suites = AddedSuites(home)
+        self._home = home
+        self._catalog = catalog.Catalog(home)
 
     def ids(self) -> list[str]:
-        """Return every id, starter tasks first."""
-        found = [f"starter/{p.stem}" for p in sorted(STARTER.glob("*.py"))]
-        return found + [f"local/{p.stem}" for p in sorted(self.folder.glob("*.py"))]
+        """Return every id, starter tasks first; a suite whose folder is gone has none."""
+        return [listed.id for listed in self.listed()]
+
+    def listed(self) -> list[Listed]:
+        """Return every task with what its text tells.
+
+        Raises:
+            StateUnusable: the file that names the added suites is damaged.
+        """
+        found = [*self._plain("starter", STARTER), *self._plain("local", self.folder)]
+        for suite in self.suites.all():
+            if suite.is_here:
+                found += self.of(suite.name, scan.folder(suite.path, suite.name).files)
+        return found
+
+    def gone(self) -> list[AddedSuite]:
+        """Return the added suites whose folders are not there."""
+        return [suite for suite in self.suites.all() if not suite.is_here]
+
+    def _plain(self, suite: str, folder: Path) -> list[Listed]:
+        """Return the tasks of a folder of ours, without those of folders in it."""
+        files = scan.folder(folder, suite).files if folder.is_dir() else []
+        return self.of(suite, [file for file in files if "/" not in file.name])
+
+    def of(self, suite: str, files: list[File]) -> list[Listed]:
+        """Return the tasks among the files of a suite."""
+        told = self._catalog.of(suite, files)
+        return [Listed(f"{suite}/{f.name}", f.path, told[f.name]) for f in files if f.name in told]
+
+    def matching(self, name: str) -> list[str]:
+        """Return the ids that a name may mean: itself; else those that begin so, or do so without their suite.
+
+        Raises:
+            UnknownSuite: it is of a suite whose folder is gone.
+        """
+        if self.path(name) is not None:
+            return [name]
+        if "/" not in name:
+            return []
+        ids = self.ids()
+        begun = [i for i in ids if i.startswith(name)]
+        begun = begun or [i for i in ids if i.partition("/")[2].startswith(name)]
+        # `level3/4` is 4_LeNet5 before it is any of 40 to 49.
+        numbered = [i for i in begun if name[-1].isdigit() and f"{name}_" in i]
+        return numbered if len(numbered) == 1 else begun
 
     def get(self, task_id: str) -> Task:
         """Return the task of an id; a prefix of its name will do if it is the only one.
 
         Raises:
             UnknownTask: there is none, or several begin so.
+            UnknownSuite: its suite's folder is gone.
+            NotATask: its file cannot be read.
         """
-        exact = [i for i in self.ids() if i == task_id]
-        matching = exact or [i for i in self.ids() if i.startswith(task_id) and "/" in task_id]
+        matching = self.matching(task_id)
         if len(matching) != 1:
             raise UnknownTask(_unknown(task_id, matching))
         return self._read(matching[0])
@@ -68,8 +135,8 @@ class Tasks:
             NotATask: it cannot be read, or is not in KernelBench format.
             StateUnusable: the state folder cannot be written.
         """
-        source = _text(path)
-        check(source, path.name)
+        source = task_text.read(path)
+        task_text.check(source, path.name)
         digest = hashlib.sha256(source.encode()).hexdigest()[:8]
         stem = re.sub(r"[^A-Za-z0-9_.-]+", "-", path.stem).strip("-.")[:60] or "task"
         kept = self.folder / f"{stem}-{digest}.py"
@@ -84,70 +151,45 @@ class Tasks:
             NotATask: the file is not in KernelBench format.
         """
         path = Path(name).expanduser()
-        if path.is_file() or (name.endswith(".py") and name not in self.ids()):
+        if path.is_file() or (name.endswith(".py") and self.path(name) is None):
             return self.add(path)
         return self.get(name)
 
-    def _read(self, task_id: str) -> Task:
+    def path(self, task_id: str) -> Path | None:
+        """Return the file of a whole id, None where no task has it.
+
+        Raises:
+            UnknownSuite: it is of a suite whose folder is gone.
+        """
         suite, _, name = task_id.partition("/")
-        folder = STARTER if suite == "starter" else self.folder
-        path = folder / f"{name}.py"
-        source = _text(path)
-        marked = path.with_suffix(_AGENT_MARK).exists()
-        return Task(task_id, _title(source, name), source, path, by_agent=marked)
+        own = {"starter": STARTER, "local": self.folder}.get(suite)
+        if own is not None:
+            return scan.file_of(own, name) if "/" not in name else None
+        for added in self.suites.all():
+            if added.name == suite:
+                if not added.is_here:
+                    raise added.gone()
+                return scan.file_of(added.path, name)
+        return None
+
+    def _read(self, task_id: str) -> Task:
+        path = self.path(task_id)
+        if path is None:  # between two looks
+            raise UnknownTask(_unknown(task_id, []))
+        source = task_text.read(path)
+        name = task_id.rpartition("/")[2]
+        told = catalog.of_source(source, path.name, name)
+        if told is None:
+            raise NotATask(f"{task_id} holds nothing of a task any more: its file has changed.")
+        marked = is_by_agent(path)
+        may_read = task_id.startswith("local/") and not marked
+        reads = projects.opened(self._home, source) if may_read else ()
+        return Task(task_id, told.title, source, path, by_agent=marked, reads=reads)
 
 
-def check(source: str, name: str) -> None:
-    """Refuse what is not in KernelBench format, without executing it.
-
-    Raises:
-        NotATask: and why.
-    """
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError) as error:
-        where = f", line {error.lineno}: {error.msg}" if isinstance(error, SyntaxError) else ""
-        raise NotATask(
-            f"{name} is not a Python file{where}: give a KernelBench-format file."
-        ) from error
-    bound = bound_names(tree)
-    for needed in _NEEDED:
-        if needed not in bound:
-            kind = "class" if needed == "Model" else "function"
-            raise NotATask(
-                f"{name} has no {kind} {needed}: a KernelBench-format file defines class Model, "
-                "get_inputs() and get_init_inputs()."
-            )
-
-
-def bound_names(tree: ast.Module) -> set[str]:
-    """Return the names that a module binds at its top level, conditional ones included."""
-    names: set[str] = set()
-    pending: list[ast.AST] = list(tree.body)
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(node.name)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            names |= {(a.asname or a.name).split(".")[0] for a in node.names}
-        else:
-            pending += ast.iter_child_nodes(node)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                names.add(node.id)
-    return names
-
-
-def _text(path: Path) -> str:
-    try:
-        if path.stat().st_size > _SIZE_LIMIT:
-            raise NotATask(f"{path.name} is larger than {_SIZE_LIMIT} bytes: is it a task's file?")
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise UnknownTask(f"There is no file {path}: check the path, or list tasks.") from None
-    except UnicodeDecodeError:
-        raise NotATask(f"{path.name} is not a Python file: it is not UTF-8 text.") from None
-    except OSError as error:
-        raise NotATask(f"{path} cannot be read ({error.strerror}): check its rights.") from error
+def is_by_agent(path: Path) -> bool:
+    """Return whether an agent added the task of a kept file."""
+    return path.with_suffix(_AGENT_MARK).exists()
 
 
 def _write(path: Path, text: str) -> None:
@@ -162,14 +204,6 @@ def _write(path: Path, text: str) -> None:
         raise StateUnusable(
             f"{path.parent} cannot be written ({error.strerror}): set PIKE_HOME to a folder of yours."
         ) from error
-
-
-def _title(source: str, name: str) -> str:
-    try:
-        said = ast.get_docstring(ast.parse(source))
-    except (SyntaxError, ValueError, RecursionError):
-        said = None
-    return said.splitlines()[0].strip()[:120] if said else name.replace("_", " ")
 
 
 def _unknown(task_id: str, matching: list[str]) -> str:

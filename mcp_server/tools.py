@@ -15,12 +15,12 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
-from mcp_server import machine
+from mcp_server import machine, task_pages
 from mcp_server.callers import ENGINE, TASKS
 from mcp_server.contract import SOURCE_LIMIT, WAIT_LIMIT_S, EngineResult, KernelResult
 from mcp_server.errors import EvaluatorError
 from mcp_server.jobs import Job
-from mcp_server.listings import ArtifactPage, TaskList, TaskPage, TaskRow
+from mcp_server.listings import ArtifactPage, TaskList, TaskPage
 from mcp_server.reply import fits, plain_reply, verdict_reply
 from mcp_server.service import Service, Wish
 
@@ -128,13 +128,12 @@ def _register_tasks(server: Server) -> None:
         limit: Annotated[int, Field(ge=1, le=50)] = 30,
     ) -> Annotated[CallToolResult, TaskList]:
         """List the tasks: PyTorch modules to make faster. Next: get_task with an id."""
-        tasks = service(ctx).tasks
-        found = [i for i in tasks.ids() if _listed(i, suite, contains)]
+        found = task_pages.chosen(service(ctx).tasks, suite, contains)
         start = _place(cursor, len(found))
-        rows = [TaskRow(id=i, title=tasks.get(i).title) for i in found[start : start + limit]]
-        more = start + limit < len(found)
-        page = TaskList(tasks=rows, next_cursor=_cursor(start + limit) if more else None)
-        return plain_reply(page, "\n".join(f"{row.id}: {row.title}" for row in rows))
+        page = service(ctx).task_page(found, start, limit)
+        after = start + len(page.tasks)
+        page.next_cursor = _cursor(after) if after < len(found) else None
+        return plain_reply(page, task_pages.title_of(page))
 
     @server.tool(title="Show a task", annotations=READS, meta=CORE)
     @mistakes
@@ -266,10 +265,6 @@ def _register_engine(server: Server) -> None:
         candidate = await service(ctx).admit(caller(ctx), task_id, source, device)
         job = service(ctx).evaluate(candidate, Wish(precision, tolerance, beat, attempt_id))
         return await answer(job, wait_s, ctx, cancel_with_call=True)
-
-
-def _listed(task_id: str, suite: str, contains: str) -> bool:
-    return (not suite or task_id.startswith(f"{suite}/")) and contains in task_id
 
 
 def _cursor(place: int) -> str:
