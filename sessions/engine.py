@@ -13,7 +13,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from sessions import budget, commands, control, proposing, stepping
+from sessions import budget, commands, control, plain_start, proposing, stepping
 from sessions import facts as f
 from sessions.baseline import commit_original, measure_original, remeasure
 from sessions.clock import Clock, SystemClock
@@ -23,6 +23,7 @@ from sessions.gate import Gate
 from sessions.judging import Judging
 from sessions.library import Library
 from sessions.live import Live
+from sessions.model import WAITING
 from sessions.parts import Parts
 from sessions.recorder import Entry, Recorder
 from sessions.recovery import lost_queries, revival
@@ -239,9 +240,18 @@ class Engine:
             return not self.parts.gate.working
         awaited = stepping.awaited(self.parts, len(self._tasks), waits=self._strategy.waits)
         if awaited and self.stop is None and not self._asks:
-            self.stop = control.Stop(commands.user(), now=True, awaited=awaited)
-            self.parts.recorder.nudge()
+            self._end(awaited, WAITING)
         return False
+
+    def cut_short(self) -> None:
+        """End at once, as far as a signal leaves time: what was under way is done again by the next engine."""
+        if hasattr(self, "parts"):
+            self.parts.gate.close()
+            self._end("cut short by a signal", "cut")
+
+    def _end(self, why: str, code: str) -> None:
+        self.stop = control.Stop(commands.user(), now=True, why=why, code=code)
+        self.parts.recorder.nudge()
 
     def _recorded(self, fact: f.Fact) -> None:
         """Tell of every pause that nobody asked for, whoever wrote it."""
@@ -281,7 +291,9 @@ class Engine:
     async def _propose(self) -> None:
         if proposing.submission_due(self.state):
             await self.parts.recorder.write(proposing.submission(self.state))
-        if not self._asks:
+        if plain_start.due(self.state):
+            await plain_start.begin(self.parts)
+        if not self._asks or plain_start.under_way(self.state):
             return
         try:
             self._due = not await proposing.propose(self.parts, self._strategy)

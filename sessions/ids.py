@@ -26,6 +26,11 @@ def human_proposal_id(number: int) -> str:
     return f"h{number}"
 
 
+def plain_proposal_id(number: int) -> str:
+    """Return the name of a plain variant's proposal."""
+    return f"v{number}"
+
+
 def lineage_id(number: int) -> str:
     """Return the name of a lineage."""
     return f"{number:03d}"

@@ -48,7 +48,7 @@ async def propose(parts: Parts, strategy: Strategy) -> bool:
         for outcome in outcomes:
             strategy.absorb(outcome)
         proposals = strategy.propose(view_of(state, original, pinned))
-        return Entry((f.Proposed([_json(p) for p in proposals], strategy.dump()),))
+        return Entry((f.Proposed([as_json(p) for p in proposals], strategy.dump()),))
 
     return await parts.recorder.decide(decide)
 
@@ -87,7 +87,7 @@ def submission(state: State) -> f.Proposed:
 
 def by_person(proposals: Sequence[Proposal]) -> f.Proposed:
     """Return the fact of proposals that the strategy did not make."""
-    return f.Proposed([_json(proposal) for proposal in proposals], None)
+    return f.Proposed([as_json(proposal) for proposal in proposals], None)
 
 
 def is_persons(proposal: Proposal) -> bool:
@@ -134,5 +134,6 @@ def _lineage(state: State, record: TrajectoryRecord) -> str:
     return lineage_id(state.last_lineage + 1)
 
 
-def _json(proposal: Proposal) -> dict[str, Any]:
+def as_json(proposal: Proposal) -> dict[str, Any]:
+    """Return a proposal as a `proposed` fact holds it."""
     return {**asdict(proposal), "meta": dict(proposal.meta)}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
 from sessions import facts as f
-from sessions import steps
+from sessions import plain_start, steps
 from sessions.answers_on_candidates import HUMAN
 from sessions.asking import Asking
 from sessions.budget import UNPAID, Room
@@ -174,6 +174,8 @@ class Trajectories:
     def _agent(self, record: TrajectoryRecord, place: int) -> str:
         if record.agent:
             return record.agent
+        if record.proposal.role is Role.PLAIN:
+            return plain_start.AUTHOR
         return _author(record) if record.proposal.role in UNPAID else f"COA-{place}"
 
 

@@ -123,7 +123,10 @@ class PikeO:
         """Keep what a closed trajectory found until the next `propose`."""
         proposal, kept = outcome.proposal, self._kept(outcome)
         island = proposal.meta.get("island") if _own(proposal) else None
-        accepted = bool(outcome.attempts) or outcome.works is not None
+        tried = bool(outcome.attempts) or outcome.works is not None
+        accepted = (
+            tried and proposal.role is not Role.PLAIN
+        )  # no result of the search: no turn passes
         landing = Landing(accepted, proposal.role.value, proposal.parent, island)
         if kept is not None:
             name, measure = kept.id, measured(kept.source)
@@ -183,7 +186,8 @@ class PikeO:
         """Return where a candidate goes; a file that names no parent goes where there are the fewest."""
         if landing.island is not None:
             return landing.island
-        no_parent = landing.role == Role.SUBMIT and landing.parent == view.original.id
+        handed_in = landing.role in (Role.SUBMIT, Role.PLAIN)
+        no_parent = handed_in and landing.parent == view.original.id
         home = None if no_parent else self.library.homes.get(landing.parent)
         return self.library.smallest() if home is None else home
 

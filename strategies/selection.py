@@ -84,6 +84,6 @@ def _rank(seat: Seat) -> tuple[float, str, int]:
 
 
 def age(proposal: str) -> tuple[str, int]:
-    """Return what orders proposal ids by age: `p9` before `p10`."""
-    digits = proposal[1:]
-    return (proposal[:1], int(digits) if digits.isdecimal() else 0)
+    """Return what orders proposal ids by age: the plain variants (`v1`), then `p9` before `p10`."""
+    kind, digits = proposal[:1], proposal[1:]
+    return ("" if kind == "v" else kind, int(digits) if digits.isdecimal() else 0)

@@ -19,7 +19,7 @@ ROLE_WORDS = {
     "improve": "an improvement",
     "cross": "a combination",
     "submit": "a submitted candidate",
-    "plain": "the original as it is",
+    "plain": "a plain variant of the original",
 }
 _ANSWER_WORDS = {"length": "cut off", "refused": "refused by the model"}
 _TOOL_WORDS = {

@@ -22,12 +22,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sessions.commands import send
+from sessions.facts import Closed, Proposed
 from sessions.fold import fold
 from sessions.journal import Journal, Reader
 from sessions.lineage import Lineages, NewCommit
 from sessions.opening import names_in
 from sessions.steering import status
-from strategies.protocol import Role
+from strategies.protocol import Language, Role
 from tests.fakes import SOURCE, FatedModel, unanswered
 from tests.sessions.searches import Search, search
 
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 LOG = "asked.log"
 OTHER = "other"
+PRODUCT = SOURCE.replace("x * 2", "(x @ x) * 2")
+"""Has a matrix product, so that half precision is among its plain variants."""
 LATE = 10**6
 """A viewer that has seen everything."""
 
@@ -166,7 +169,8 @@ def run(
         if commit:
             found.lineages_class, MortalLineages.at_commit = MortalLineages, commit
         models = models_of(found.state, model)
-        asyncio.run(found.run(models=models, open_model=partial(other, model)))
+        ways = (Language("extern-c", 0.6),)
+        asyncio.run(found.run(models=models, open_model=partial(other, model), languages=ways))
 
     return forked(work)
 
@@ -188,7 +192,8 @@ def _never_answered(request: Request) -> Exception | None:
 
 def begun(under: Path, name: str, settings: dict[str, Any]) -> SessionFolder:
     """Return a new session with a guide, a fork, a submission and a pause among its first facts."""
-    folder = search(under, name=name, settings=settings).folder
+    source = PRODUCT if settings.get("plain_start") else SOURCE
+    folder = search(under, name=name, settings=settings, source=source).folder
     fork = {"candidate": "c0", "count": 2, "text": "another way"}
     source = f"# fate: wrong_result 1.0\n{SOURCE.replace('class Model(', 'class ModelNew(')}"
     submission = {"source": source, "name": "mine.py", "fix": True}
@@ -310,6 +315,31 @@ def moments(straight: SessionFolder, *, every: bool) -> list[dict[str, Any]]:
     return [*facts, *({"commit": n} for n in (commits if every else (1, 2, 5)))]
 
 
+def in_plain_start(straight: SessionFolder) -> list[dict[str, Any]]:
+    """Return when to kill to be in the plain start: after each fact of it, by its number."""
+    own = {t.proposal.id for t in Search(straight).state.trajectories.values() if is_plain(t)}
+    facts = [x for x in Search(straight).facts if x.body.KIND in ("proposed", "closed")]
+    first = next(x.seq for x in facts if names_any(x, own))
+    last = max(x.seq for x in facts if names_any(x, own))
+    return [{"seq": seq} for seq in range(first, last + 2)]
+
+
+def is_plain(record: TrajectoryRecord) -> bool:
+    """Return whether a trajectory is a plain variant's."""
+    return record.proposal.role is Role.PLAIN
+
+
+def names_any(fact: Fact, proposals: set[str]) -> bool:
+    """Return whether a fact opens or closes any of these proposals."""
+    match fact.body:
+        case Proposed(proposals=made):
+            return any(data["id"] in proposals for data in made)
+        case Closed(proposal=name):
+            return name in proposals
+        case _:
+            return False
+
+
 def main() -> int:
     """Run all of it."""
     parser = argparse.ArgumentParser()
@@ -319,17 +349,20 @@ def main() -> int:
     parser.add_argument(
         "--all", action="store_true", help="after every fact, not some of each kind"
     )
+    parser.add_argument("--plain", action="store_true", help="with a plain start, and within it")
     typed = parser.parse_args()
-    settings = {
+    settings: dict[str, Any] = {
         "queries": typed.queries,
         "width": 2,
         "places": typed.places,
         "fixes": 1,
         "ideas": 2,
+        "plain_start": typed.plain,
     }
     straight = begun(typed.under, "straight", settings)
     assert run(straight) == 0
-    deaths = moments(straight, every=typed.all)
+    within = in_plain_start(straight) if typed.plain else moments(straight, every=typed.all)
+    deaths = within if typed.all or not typed.plain else within[::6]
     runs = [one(typed.under, f"k{n}", settings, **death) for n, death in enumerate(deaths)]
     print(json.dumps({"straight": outcome(straight), "runs": runs}))
     return 0

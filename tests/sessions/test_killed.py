@@ -67,6 +67,16 @@ def test_a_search_killed_after_any_kind_of_fact_resumes_to_the_straight_one(
     assert any("query_lost" in run["kinds"] for run in seen["runs"])
 
 
+@pytest.mark.alone
+@pytest.mark.timeout(LIMIT_S)
+def test_a_search_killed_within_its_plain_start_resumes_to_the_straight_one(tmp_path: Path) -> None:
+    seen = killed(tmp_path, "--places", "2", "--queries", "19", "--plain")
+    check(seen)
+    plain = [p for p in seen["straight"]["proposals"].values() if p[0] == "plain"]
+    assert [p[1:] for p in plain] == [["c0", "works"]] * 2
+    assert len(seen["runs"]) > 8
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(LIMIT_S)
 def test_a_search_killed_after_every_fact_resumes_to_the_straight_one(tmp_path: Path) -> None:
