@@ -333,8 +333,9 @@ def _replay(p: argparse.ArgumentParser) -> None:
 
 
 def _tasks(p: argparse.ArgumentParser) -> None:
-    p.add_argument("what", metavar="ACT", nargs="?", choices=("show", "qualify"),
-                   help="show: one task whole; qualify: which of many can judge candidates")  # fmt: skip
+    p.add_argument("what", metavar="ACT|SUITE", nargs="?", default="",
+                   help="show: one task whole; qualify: which of many can judge candidates; "
+                   "else only the tasks of that suite, or of a level of it")  # fmt: skip
     p.add_argument("ids", metavar="TASK", nargs="*",
                    help="an id; for qualify also files, folders and suites")  # fmt: skip
     p.add_argument("--list", metavar="FILE", help="qualify what a file lists, one path a line")
@@ -347,6 +348,24 @@ def _tasks(p: argparse.ArgumentParser) -> None:
     p.add_argument("--precision", metavar="POLICY", help="fp32, tf32 or half (default: half)")
     _boxes(p)
     _json(p)
+
+
+def _suite(p: argparse.ArgumentParser) -> None:
+    acts = p.add_subparsers(title="acts", metavar="ACT", parser_class=Parser, required=True)
+    add = acts.add_parser("add", help="list the tasks of a folder as SUITE/NAME; nothing is copied")
+    add.add_argument("format", metavar="kernelbench", choices=("kernelbench",),
+                     help="what its files are: each with Model, get_inputs and get_init_inputs")  # fmt: skip
+    add.add_argument("path", metavar="PATH",
+                     help="a checkout of KernelBench or PIKE, or any folder of such files")  # fmt: skip
+    add.add_argument(
+        "--name", metavar="NAME", default="", help="of the suite (default: kernelbench)"
+    )
+    listed = acts.add_parser("list", help="list the suites that were added")
+    remove = acts.add_parser("remove", help="forget a suite; its folder stays as it is")
+    remove.add_argument("name", metavar="NAME", help="of the suite")
+    for name, sub in (("add", add), ("list", listed), ("remove", remove)):
+        sub.set_defaults(act=name)
+        _json(sub)
 
 
 def _mcp(p: argparse.ArgumentParser) -> None:
@@ -428,6 +447,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("replay", "judge the evidence of a best again: does the claim stand", _replay),
     Command("profile", "where the time goes, and what is left to gain", _profile),
     Command("tasks", "list the tasks, show one, or qualify whole suites", _tasks),
+    Command("suite", "folders of tasks: added, listed, removed", _suite),
     Command("mcp", "serve the evaluator over MCP, on stdio or over HTTP", _mcp),
     Command("doctor", "what this machine has, and what to do about the rest", _doctor),
     Command("config", "every setting, its value and where it came from", _json),

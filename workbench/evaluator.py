@@ -29,6 +29,8 @@ class Answer:
 
     json: Any
     exit_code: int
+    said: str = ""
+    """What it said beside the data; foreign."""
 
 
 def ask(*words: str) -> Any:
@@ -54,7 +56,7 @@ def answer(*words: str, limit_s: float | None = ANSWER_LIMIT_S) -> Answer:
         raise CannotGoOn(f"the evaluator does not answer: {error}") from error
     if done.returncode and not done.stdout.strip():
         raise _refusal(words, done.returncode, done.stderr)
-    return Answer(_parsed(done.stdout), done.returncode)
+    return Answer(_parsed(done.stdout), done.returncode, done.stderr.decode("utf-8", "replace"))
 
 
 def machine(python: str = "") -> list[dict[str, Any]]:

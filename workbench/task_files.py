@@ -101,16 +101,19 @@ def _registered(path: Path) -> NamedTask:
 
 
 def _listed(named: str) -> NamedTask:
-    rows = {str(row["id"]): row for row in evaluator.tasks()}
-    found = [task for task in rows if task == named] or [t for t in rows if t.startswith(named)]
-    if len(found) > 1:
-        raise WrongUsage(f"{named!r} may be any of: {', '.join(found[:8])}. Type more of it.")
-    if not found:
-        hint = nearest(named, rows)
+    try:
+        rows = evaluator.rows(evaluator.ask("tasks", "--find", named, "--json"))
+    except CannotGoOn as error:
+        raise WrongUsage(str(error)) from error
+    if len(rows) > 1:
+        told = ", ".join(str(row["id"]) for row in rows[:8])
+        raise WrongUsage(f"{named!r} may be any of: {told}. Type more of it.")
+    if not rows:
+        hint = nearest(named, [str(row["id"]) for row in evaluator.tasks()])
         raise WrongUsage(
             f"there is no task {named!r} and no such file.{hint} `pike tasks` lists them."
         )
-    return _of(rows[found[0]])
+    return _of(rows[0])
 
 
 def _of(row: dict[str, str]) -> NamedTask:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from workbench import config, evaluator, task_files
-from workbench.errors import DONE, WrongUsage
+from workbench import config, evaluator, task_files, task_rows
+from workbench.errors import DONE, WrongUsage, nearest
 
 if TYPE_CHECKING:
     import argparse
@@ -27,15 +27,35 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
 
 
 def _list(typed: argparse.Namespace, printer: Printer) -> int:
-    rows = evaluator.tasks()
+    if typed.ids:
+        raise WrongUsage(
+            f"`pike tasks {typed.what}` takes nothing more: name one suite, or show ID."
+        )
+    python = config.load({"python": typed.python}).text("python")
+    answer = evaluator.answer("tasks", "--json", *evaluator.flags(python=python))
+    rows = evaluator.rows(answer.json)
+    if typed.what:
+        rows = _of_suite(rows, typed.what)
     if typed.json:
         printer.pretty(rows)
-        return DONE
-    printer.table(("id", "title"), [(str(r["id"]), str(r.get("title") or "")) for r in rows])
-    printer.talk(
-        "`pike tasks show ID` shows one; `pike run ID` starts a session; a file's path will do too."
-    )
+    else:
+        printer.table(task_rows.HEAD, [task_rows.cells(row) for row in rows])
+        printer.talk(task_rows.summary(rows))
+    for line in answer.said.splitlines():
+        printer.talk(line)
+    if not typed.json:
+        printer.talk("`pike tasks show ID` shows one; `pike run ID` starts a session on it.")
     return DONE
+
+
+def _of_suite(rows: list[dict[str, Any]], named: str) -> list[dict[str, Any]]:
+    found = task_rows.in_suite(rows, named)
+    if not found:
+        suites = {str(row["id"]).rpartition("/")[0] for row in rows}
+        raise WrongUsage(
+            f"there is no suite {named!r}.{nearest(named, suites)} There are: {', '.join(sorted(suites))}."
+        )
+    return found
 
 
 def _qualify(typed: argparse.Namespace) -> int:
