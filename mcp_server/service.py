@@ -63,6 +63,8 @@ class Wish:
     beat: float | None = None
     attempt_id: str | None = None
     mode: Mode = "quick"
+    profile: bool = False
+    """Look at where the time goes, in place of confirming."""
 
 
 @dataclass(slots=True)
@@ -136,7 +138,7 @@ class Service:
 
     def evaluate(self, candidate: Candidate, wish: Wish) -> Job:
         """Start all stages as one job, shown whole."""
-        return self._start(candidate, _ALL, wish, whole=True)
+        return self._start(candidate, _PROFILE if wish.profile else _ALL, wish, whole=True)
 
     def _start(
         self,

@@ -259,11 +259,13 @@ def _register_engine(server: Server) -> None:
         tolerance: Literal["budget", "paper"] = "budget",
         beat: Annotated[float | None, Field(description="the best's speedup_lo_ratio")] = None,
         attempt_id: Annotated[str | None, Field(max_length=64, description="echoed")] = None,
+        profile: Annotated[bool, Field(description="where its time goes; not confirmed")] = False,
         wait_s: WaitS = WAIT_LIMIT_S,
     ) -> Annotated[CallToolResult, EngineResult]:
         """Build, check, time and confirm a candidate as one job. Next: wait_job while it is pending."""
         candidate = await service(ctx).admit(caller(ctx), task_id, source, device)
-        job = service(ctx).evaluate(candidate, Wish(precision, tolerance, beat, attempt_id))
+        wish = Wish(precision, tolerance, beat, attempt_id, profile=profile)
+        job = service(ctx).evaluate(candidate, wish)
         return await answer(job, wait_s, ctx, cancel_with_call=True)
 
 

@@ -34,6 +34,8 @@ class Ask:
     """Of the text the session began with: another evaluator may hold another."""
     beat: float | None = None
     """`speedup_lo_ratio` of the best: what goes beyond is worth confirming."""
+    profile: bool = False
+    """Look at where the time goes, in place of confirming."""
 
 
 class Evaluator(Protocol):
@@ -70,6 +72,15 @@ class Evaluator(Protocol):
 
     async def cancel(self, job: str) -> None:
         """End a job; nothing happens if it is over."""
+        ...
+
+    async def task(self, task: str) -> dict[str, Any]:
+        """Return what it knows of a task: fields of `get_task`, `machine` and `floors` among them.
+
+        Raises:
+            EvaluatorAbsent, EvaluatorLost: as for `start`.
+            EvaluatorRefused: it knows no such task.
+        """
         ...
 
     async def close(self) -> None:

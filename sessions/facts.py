@@ -83,6 +83,35 @@ class Baseline:
 
 
 @dataclass(frozen=True, slots=True)
+class Informed:
+    """What the evaluator knows of the device and the task, for prompts that tell it (`informed`)."""
+
+    KIND: ClassVar[str] = "informed"
+    machine: list[str]
+    """What the device can do at most, one thing a line."""
+    floors: list[str]
+    """The least time of the task by precision class, one a line: `fp32: 0.21 ms, set by memory`."""
+    cause: str = ""
+    """Why the evaluator told nothing; the search goes on without."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profiled:
+    """A candidate became a parent for the first time, and its time was looked into (`profile_guided`)."""
+
+    KIND: ClassVar[str] = "profile"
+    candidate: str
+    """`c0` among them."""
+    hottest: list[str]
+    """The ten costliest kernels: share, time and calls of one call; names are untrusted."""
+    idle_share_ratio: float | None = None
+    """How much of a call the GPU waits."""
+    launches_per_call: float | None = None
+    cause: str = ""
+    """Why there is no profile; it is not tried again."""
+
+
+@dataclass(frozen=True, slots=True)
 class Proposed:
     """The strategy decided: its proposals (maybe none) and its state after. Reserves a query for each.
 
@@ -325,7 +354,7 @@ class Stopped:
     cause: str
     author: str = ""
     code: str = "asked"
-    """`asked` by a person; `waiting`: nothing could go on without an answer, or without an evaluator."""
+    """`asked` by a person; `waiting`: nothing could go on without an answer, or an evaluator; `cut` by a signal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,6 +370,8 @@ class Finished:
 Body = (
     Opened
     | Baseline
+    | Informed
+    | Profiled
     | Proposed
     | Started
     | QuerySent
@@ -365,6 +396,8 @@ Body = (
 _BODIES: tuple[type[Body], ...] = (
     Opened,
     Baseline,
+    Informed,
+    Profiled,
     Proposed,
     Started,
     QuerySent,

@@ -63,6 +63,10 @@ def _apply(state: State, body: f.Body, at: float) -> None:  # noqa: C901 - one s
             _opened(state, body, at)
         case f.Baseline():
             state.baseline = body
+        case f.Informed():
+            state.informed = body
+        case f.Profiled():
+            state.profiles[body.candidate] = body
         case f.Proposed():
             _proposed(state, body, at)
         case f.Started():

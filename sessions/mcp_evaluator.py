@@ -81,6 +81,8 @@ class McpEvaluator:
         }
         if ask.beat is not None:
             arguments["beat"] = ask.beat
+        if ask.profile:
+            arguments["profile"] = True
         found = _content(await self._call("evaluate_kernel", arguments))
         return str(found.get("job_id") or "")
 

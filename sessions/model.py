@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.states import SessionState
 
 if TYPE_CHECKING:
-    from sessions.facts import Baseline, Opened
+    from sessions.facts import Baseline, Informed, Opened, Profiled
     from strategies.protocol import Proposal
 
 ORIGINAL = "c0"
@@ -233,6 +233,10 @@ class State:
     """Why it is in that state; `code` as in the fact."""
     cause_author: str = ""
     baseline: Baseline | None = None
+    informed: Informed | None = None
+    """What the evaluator knows of device and task, where prompts tell it."""
+    profiles: dict[str, Profiled] = field(default_factory=dict[str, "Profiled"])
+    """Where the time of each parent goes, where prompts tell it."""
     trajectories: dict[str, TrajectoryRecord] = field(default_factory=dict[str, TrajectoryRecord])
     attempts: dict[str, AttemptRecord] = field(default_factory=dict[str, AttemptRecord])
     queries: dict[str, QueryRecord] = field(default_factory=dict[str, QueryRecord])

@@ -169,6 +169,13 @@ class FatedEvaluator:
     async def cancel(self, job: str) -> None:
         self.cancelled.append(self.jobs[job].attempt)
 
+    async def task(self, task: str) -> dict[str, Any]:
+        return {
+            "task_id": task,
+            "machine": ["memory: copy 20 GB/s"],
+            "floors": ["fp32: 0.5 ms, set by memory", "bf16: 0.4 ms, set by memory"],
+        }
+
     async def close(self) -> None:
         pass
 

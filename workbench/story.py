@@ -56,6 +56,12 @@ def _told(body: f.Body) -> str:  # noqa: C901 - one switch over every kind
             return _opened(body)
         case f.Baseline():
             return _baseline(body)
+        case f.Informed():
+            known = len(body.machine) + len(body.floors)
+            told = f"{known} facts of machine and task stand in the prompts"
+            return f"no facts for the prompts: {_short(body.cause)}" if body.cause else told
+        case f.Profiled():
+            return _profiled(body)
         case f.Proposed():
             return _proposed(body)
         case f.Started():
@@ -100,6 +106,13 @@ def _told(body: f.Body) -> str:  # noqa: C901 - one switch over every kind
             return f"finished: {_short(body.cause)}"
         case _:
             assert_never(body)
+
+
+def _profiled(body: f.Profiled) -> str:
+    if body.cause:
+        return f"{body.candidate} has no profile for its children's prompts: {_short(body.cause)}"
+    costliest = f": costliest {_short(body.hottest[0])}" if body.hottest else ""
+    return f"{body.candidate} was profiled for its children's prompts{costliest}"
 
 
 def verdict(kind: str, found: dict[str, Any]) -> str:

@@ -37,10 +37,12 @@ def build() -> MCPServer[Any]:
         attempt_id: str,
         wait_s: int,
         beat: float | None = None,
+        profile: bool = False,
     ) -> Annotated[CallToolResult, EngineResult]:
         del task_id, device, precision, tolerance, wait_s, beat
         job = f"job_{len(jobs):08d}"
         jobs[job] = {"source": source, "attempt_id": attempt_id, "state": "done"}
+        jobs[job] |= {"hottest": ["100% 3.0 µs, 1 calls, own: scripted"]} if profile else {}
         if "# slow" in source:
             jobs[job]["state"] = "running"
         return _result({"state": "queued", "job_id": job})
@@ -55,7 +57,8 @@ def build() -> MCPServer[Any]:
             os._exit(3)
         if job["state"] != "done":
             return _result({"state": job["state"], "job_id": job_id, "stage": "build"})
-        found = verdict_on(job["source"]) | {"attempt_id": job["attempt_id"], "job_id": job_id}
+        told = {name: job[name] for name in ("attempt_id", "hottest") if name in job}
+        found = verdict_on(job["source"]) | told | {"job_id": job_id}
         return _result({"state": "done", **found})
 
     @server.tool()

@@ -67,6 +67,14 @@ async def test_a_verdict_comes_back_whole_and_without_nulls() -> None:
     assert [] not in verdict.values()
 
 
+async def test_a_profile_is_asked_for_as_an_evaluation_is() -> None:
+    async with within() as evaluator:
+        job = await evaluator.start(replace(ask(), profile=True))
+        found = await evaluator.wait(job, ignore)
+    assert found["hottest"] == ["100% 3.0 µs, 1 calls, own: scripted"]
+    assert found["status"] == "ok"
+
+
 async def test_a_task_whose_text_differs_is_refused_before_anything_is_judged() -> None:
     async with within() as evaluator:
         with pytest.raises(EvaluatorRefused, match="another text of local/twice"):
@@ -126,6 +134,7 @@ class OwnTask:
         self._inner = inner
         self.places = inner.places
         self.wait, self.cancel, self.close = inner.wait, inner.cancel, inner.close
+        self.task = inner.task
 
     @property
     def endpoint(self) -> str:
