@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sqlite3
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sessions import answers, commands, opening, proposing, replies
 from sessions import facts as f
-from sessions.model import WAITING
+from sessions.models import files
 from sessions.recorder import Entry
 from sessions.states import SessionState
 from sessions.storage import ROOM_BYTES, put_ballast, storage_of
@@ -32,19 +33,20 @@ class Stop:
 
     author: str
     now: bool
-    awaited: str = ""
-    """What only others can bring, where nobody asked it to end."""
+    why: str = ""
+    """What only others can bring, or what cut the engine short, where no person asked it to end."""
+    code: str = "asked"
 
     @property
     def cause(self) -> str:
         """What the fact says."""
         asked = f"stopped by {self.author}" + (", calls in flight lost" if self.now else "")
-        return self.awaited or asked
+        return self.why or asked
 
     @property
     def fact(self) -> f.Stopped:
         """The fact."""
-        return f.Stopped(self.cause, self.author, WAITING if self.awaited else "asked")
+        return f.Stopped(self.cause, self.author, self.code)
 
 
 async def obey(engine: Engine, command: Command) -> None:
@@ -79,10 +81,12 @@ async def leave(engine: Engine) -> None:
     parts.live.evaluations.clear()
     parts.live.waits.clear()
     try:
+        open_queries = [query.id for query in parts.state.awaited]
+        await asyncio.to_thread(files.tidy, parts.folder.artifacts, open_queries)
         await parts.recorder.summarise()
         await parts.recorder.show(parts.clock.now(), parts.live.row())
         await parts.recorder.journal.checkpoint()
-    except sqlite3.Error as error:
+    except (sqlite3.Error, OSError) as error:
         log.warning("leaving: %s", error)
 
 

@@ -63,6 +63,8 @@ class NewSession:
     """Its text."""
     labels: dict[str, str] = field(default_factory=dict[str, str])
     """Model name to what a person should read."""
+    opened_by: str = ""
+    title: str = ""
 
 
 def create_session(request: NewSession, under: Path | None = None) -> SessionFolder:
@@ -162,4 +164,6 @@ def _opened(name: str, request: NewSession) -> Opened:
         ),
         origin_key=key_of(request.origin_source) if request.origin_source else "",
         labels=dict(request.labels),
+        opened_by=request.opened_by,
+        title=request.title,
     )

@@ -162,6 +162,7 @@ def _run(p: argparse.ArgumentParser) -> None:
     p.add_argument("--dry-run", action="store_true",
                    help="print checks and what it will probably cost; start nothing")  # fmt: skip
     p.add_argument("--detach", action="store_true", help="start it and return at once")
+    p.add_argument("--step", action="store_true", help="take one step, as `pike step`, and return")
     _view(p)
 
 
@@ -195,6 +196,14 @@ def _now(p: argparse.ArgumentParser) -> None:
 def _stop(p: argparse.ArgumentParser) -> None:
     _session(p)
     p.add_argument("--now", action="store_true", help="at once: calls in flight are lost")
+
+
+def _step(p: argparse.ArgumentParser) -> None:
+    _session(p)
+    p.add_argument("--resume", action="store_true", help="go on even where a person paused it")
+    p.add_argument("--take-over", action="store_true",
+                   help="the engine that ran it on another host is gone")  # fmt: skip
+    _json(p)
 
 
 def _steer(p: argparse.ArgumentParser) -> None:
@@ -440,6 +449,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("pause", "start nothing new; what is in flight finishes", _now, "control"),
     Command("resume", "go on; also revives a crashed or stopped engine", _session, "control"),
     Command("stop", "pause, then end the engine", _stop, "control"),
+    Command("step", "run until only others can go on; say what is awaited", _step),
     Command("steer", "change the course of a search", _steer),
     Command("best", "write the best candidate", _best),
     Command("git", "git on the session's repository", _git),

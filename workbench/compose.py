@@ -41,8 +41,10 @@ class Composed:
     notices: Notices
 
 
-async def open_engine(folder: SessionFolder) -> Composed:
+async def open_engine(folder: SessionFolder, *, step: bool = False) -> Composed:
     """Return the engine of a session, from what its journal says was decided at its start.
+
+    `step`: it ends where only others can go on.
 
     Raises:
         WorkbenchError: a model cannot be asked, or the machine cannot evaluate.
@@ -52,7 +54,7 @@ async def open_engine(folder: SessionFolder) -> Composed:
     opened = state.opened
     if opened is None:
         raise CannotGoOn(f"{folder.journal} holds no session: it is empty.")
-    known = model_choice.catalog(_tables(folder))
+    known = model_choice.catalog(_tables(folder), folder.artifacts)
     models = {name: model_choice.resolve(known, name) for name in opening.names_in(state)}
     found = machine.look(opened.python)
     engine: Engine
@@ -69,6 +71,7 @@ async def open_engine(folder: SessionFolder) -> Composed:
         open_model=lambda name: _open_model(folder, opened, known, name),
         redactor=_redactor(folder),
         notify=notices,
+        step=step,
     )
     return Composed(engine, notices)
 

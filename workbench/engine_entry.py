@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001 - the boundary of a process
         return _failed(error)
     try:
-        asyncio.run(_run(folder, typed.ready))
+        asyncio.run(_run(folder, typed.ready, step=typed.step))
     except asyncio.CancelledError:
         log.warning("the engine of %s was told to end at once", folder.name)
         return TERMINATED
@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return DONE
 
 
-async def _run(folder: SessionFolder, ready: int | None) -> None:
+async def _run(folder: SessionFolder, ready: int | None, *, step: bool) -> None:
     from workbench.compose import open_engine
 
     task = asyncio.current_task()
@@ -56,7 +56,9 @@ async def _run(folder: SessionFolder, ready: int | None) -> None:
     # SIGTERM ends the engine as a crash would, only sooner: the next one takes up from the journal.
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     log.info("the engine of %s begins", folder.name)
-    opened = await open_engine(folder)
+    opened = await open_engine(folder, step=step)
+    if step:  # its lock must be free for the next host, so it leaves in order
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, opened.engine.cut_short)
     _say_ready(ready)
     state = await opened.engine.run()
     await opened.notices.told()
@@ -76,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("folder", help="the session's folder")
     parser.add_argument("--ready", type=int, metavar="FD", help="where to say that it has begun")
     parser.add_argument("--take-over", action="store_true", help="the engine elsewhere is gone")
+    parser.add_argument("--step", action="store_true", help="end where only others can go on")
     return parser
 
 

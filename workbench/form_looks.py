@@ -17,6 +17,7 @@ from strategies import registry
 from strategies.errors import StrategyError
 from workbench import (
     beginning,
+    budgets,
     checks,
     config,
     evaluator,
@@ -156,7 +157,7 @@ def _refused_model(settings: Settings) -> dict[str, str]:
 
 
 def _expected(values: Mapping[str, str], settings: Settings, known: Before, there: Around) -> str:
-    limits = starting.limits(settings)
+    limits = budgets.limits(settings)
     try:
         choice = model_choice.choose(settings)
         device = machine.device(there.machine, settings.text("device")) if there.machine else ""

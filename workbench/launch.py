@@ -25,10 +25,10 @@ _started: list[subprocess.Popen[bytes]] = []
 """Kept: an engine that ends while its window lives is reaped when that window looks."""
 
 
-def start(folder: SessionFolder, *, take_over: bool = False) -> int:
+def start(folder: SessionFolder, *, take_over: bool = False, step: bool = False) -> int:
     """Start the engine of a session, detached; return its process id once it holds the lock and all it needs.
 
-    `take_over`: a person says that the engine on another host is gone.
+    `take_over`: a person says that the engine on another host is gone. `step`: it ends where only others can go on.
 
     Raises:
         sessions.errors.SessionBusy: an engine runs it already.
@@ -43,7 +43,8 @@ def start(folder: SessionFolder, *, take_over: bool = False) -> int:
     reading, writing = os.pipe()
     try:
         try:
-            process = _spawn(folder, writing, take_over=take_over)
+            flags = {"--take-over": take_over, "--step": step}
+            process = _spawn(folder, writing, [flag for flag, meant in flags.items() if meant])
         finally:
             os.close(writing)
         _started.append(process)
@@ -84,10 +85,10 @@ def last_words(folder: SessionFolder, lines: int = 1) -> str:
     return " / ".join(inert_line(line, 300) for line in told[-lines:])
 
 
-def _spawn(folder: SessionFolder, ready: int, *, take_over: bool) -> subprocess.Popen[bytes]:
+def _spawn(folder: SessionFolder, ready: int, flags: list[str]) -> subprocess.Popen[bytes]:
     # `-P`: the engine starts in the session's folder, and nothing there may shadow our rooms.
     words = [sys.executable, "-P", "-m", "workbench.engine_entry", str(folder.path.absolute())]
-    words += ["--ready", str(ready), *(["--take-over"] if take_over else [])]
+    words += ["--ready", str(ready), *flags]
     try:
         with folder.log.open("ab") as log:
             return subprocess.Popen(

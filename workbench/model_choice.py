@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sessions import folder as folders
+from sessions.model import OUTSIDE
 from sessions.models.catalog import Catalog
 from sessions.models.port import MAX_TOKENS, ModelRefused
 from strategies.protocol import Agent, Candidate, Context, Prompt, PromptRole
@@ -31,9 +32,9 @@ class Choice:
     """Name to what a person should read."""
 
 
-def catalog(tables: Mapping[str, Mapping[str, object]]) -> Catalog:
-    """Return every model that can be named here."""
-    return Catalog(tables, os.environ, _journal_of)
+def catalog(tables: Mapping[str, Mapping[str, object]], artifacts: Path | None = None) -> Catalog:
+    """Return every model that can be named here; `artifacts`: of the session that asks them."""
+    return Catalog(tables, os.environ, _journal_of, artifacts=artifacts)
 
 
 FIELDS = {"improve": "model", "ideas": "ideas_model", "fix": "fix_model"}
@@ -97,6 +98,8 @@ def resolve(known: Catalog, name: str) -> LanguageModel:
 
 def _check_prices(resolved: Mapping[str, LanguageModel], settings: Settings) -> None:
     limit = settings.number("cost")
+    if settings.values["cost"].origin == "default" and set(resolved) <= OUTSIDE:
+        return  # `budgets.of_session` takes the default away
     unpriced = [n for n, m in resolved.items() if m.estimate_usd(_prompt(), MAX_TOKENS) is None]
     if limit is not None and unpriced:
         raise CannotGoOn(

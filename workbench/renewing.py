@@ -37,12 +37,14 @@ def make_way(folder: SessionFolder, found: State) -> bool:
     return True
 
 
-def start(folder: SessionFolder, found: State) -> int:
-    """Start an engine with the settings of now; return its process id.
+def start(
+    folder: SessionFolder, found: State, *, take_over: bool = False, step: bool = False
+) -> int:
+    """Start an engine with the settings of now; return its process id. The flags are those of `launch.start`.
 
     Raises:
         WorkbenchError: a setting is wrong, or the engine ended at once.
         sessions.errors.SessionBusy: an engine runs it already.
     """
     kept_models.keep(folder, names_in(found), config.load().models)
-    return launch.start(folder)
+    return launch.start(folder, take_over=take_over, step=step)

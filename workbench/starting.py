@@ -16,7 +16,7 @@ from sessions.start import NewSession, create_session
 from sessions.storage import storage_of
 from strategies import registry
 from strategies.options import NAMES
-from workbench import kept_models, lookup, machine, model_choice, task_files
+from workbench import budgets, kept_models, lookup, machine, model_choice, task_files
 from workbench.errors import CannotGoOn, WrongUsage
 from workbench.notify import usable
 from workbench.version import version
@@ -47,6 +47,10 @@ class Wish:
     """`FILE` or `SESSION:c12`."""
     instructions: str = ""
     """A file."""
+    title: str = ""
+    """What an external agent calls it; foreign text."""
+    opened_by: str = ""
+    """The caller over HTTP who opens it, and may see it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,7 @@ def plan(wish: Wish, settings: Settings, at: At = lambda _: None) -> Plan:
     entry = registry.entry(settings.text("strategy"))
     given = _given(wish, settings)
     strategy = entry.create(given, wish.seed or 0)
-    choice = model_choice.choose(settings, at)
+    choice = _choice(settings, at)
     at("from")
     origin, origin_source = _origin(wish.origin)
     at("instructions")
@@ -111,7 +115,7 @@ def plan(wish: Wish, settings: Settings, at: At = lambda _: None) -> Plan:
         strategy_version=strategy.version,
         settings=entry.complete(given),
         models=choice.models,
-        limits=limits(settings),
+        limits=budgets.of_session(settings, choice.models, entry.complete(given)),
         template_hash=prompts.load().digest,
         product_version=version(),
         name=wish.name,
@@ -127,6 +131,8 @@ def plan(wish: Wish, settings: Settings, at: At = lambda _: None) -> Plan:
         origin=origin,
         origin_source=origin_source,
         labels=choice.labels,
+        opened_by=wish.opened_by,
+        title=wish.title,
     )
     told = (*settings.warnings, fence, machine.lacking(found, device), _storage_warning())
     return Plan(request, found, tuple(word for word in told if word), settings.models)
@@ -157,16 +163,6 @@ def start(wish: Wish, settings: Settings, printer: Printer) -> SessionFolder:
     return folder
 
 
-def limits(settings: Settings) -> dict[str, float | int | None]:
-    """Return the hard limits of a session."""
-    queries = settings.number("queries")
-    return {
-        "queries": None if queries is None else int(queries),
-        "cost_usd": settings.number("cost"),
-        "hours": settings.number("time"),
-    }
-
-
 def assigned(pairs: Sequence[str]) -> dict[str, str]:
     """Return `KEY=VALUE` pairs.
 
@@ -191,9 +187,17 @@ def _given(wish: Wish, settings: Settings) -> dict[str, Any]:
         if settings.text(name) != "auto":
             given.setdefault(name, settings.text(name))
     queries = settings.number("queries")
-    if queries is not None:
+    if queries is not None and not budgets.is_external(settings):
         given.setdefault("queries", int(queries))
     return given
+
+
+def _choice(settings: Settings, at: At) -> model_choice.Choice:
+    if not budgets.is_external(settings):
+        return model_choice.choose(settings, at)
+    at("model")
+    budgets.check_external(settings)
+    return model_choice.Choice({}, {})
 
 
 def _seed(wish: Wish) -> int:

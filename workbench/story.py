@@ -100,6 +100,8 @@ def _told(body: f.Body) -> str:  # noqa: C901 - one switch over every kind
             return _asked("paused", body.author, body.cause)
         case f.Resumed():
             return _asked("running again", body.author, body.cause)
+        case f.Stopped() if body.code != "asked":
+            return body.cause
         case f.Stopped():
             return _asked("stopped", body.author, body.cause)
         case f.Finished():

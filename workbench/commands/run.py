@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sessions import folder as folders
 from sessions.summary import rows
 from workbench import checks, expected, run_line, starting
+from workbench.commands import step
 from workbench.errors import DONE, FAILED
 from workbench.kept_models import each
 from workbench.watching import Way, begin
@@ -39,6 +40,8 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
         return _only_tell(starting.plan(wish, settings), settings, same, printer, typed)
     folder = starting.start(wish, settings, printer)
     printer.talk(f"session {folder.name}: {folder.path}")
+    if typed.step:
+        return step.take(folder, step.How(json=typed.json), printer)
     return begin(folder, Way.of(typed), printer)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.best import best
 from sessions.budget import running_s
 from sessions.journal import Reader
+from sessions.model import WAITING
 from sessions.parent_age import mean, parent_ages
 from sessions.steering import status
 from sessions.summary import row_of
@@ -55,7 +56,8 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
 
 def _head(folder: SessionFolder, found: State) -> Iterator[str]:
     row = row_of(folder)
-    yield f"{row['id']}: {row['state']}{_because(found)}"
+    waits = found.cause if found.code == WAITING else ""
+    yield f"{row['id']}: {inert_line(waits) or row['state'] + _because(found)}"
     if row.get("needs"):
         yield f"needs you: {row['needs']}"
     if found.opened is not None:

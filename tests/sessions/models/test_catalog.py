@@ -63,7 +63,7 @@ def test_a_missing_key_names_its_variable(name: str, variable: str) -> None:
 def test_an_unknown_name_gets_the_nearest_ones() -> None:
     error = refused("oflline", {"opus": {"provider": "anthropic"}})
     assert error.code == "unknown_model"
-    assert "did you mean offline?" in str(error)
+    assert "did you mean offline" in str(error)
     assert "opus" in str(error)
 
 
