@@ -6,16 +6,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import os
 import time
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from mcp_server import folding, input_sizes, needs, task_text
+from mcp_server import folding, input_sizes, kept, needs, task_text
 from mcp_server.errors import NotATask
 from mcp_server.needs import Need
 
@@ -71,30 +68,24 @@ class Catalog:
 
     def of(self, suite: str, files: Iterable[File]) -> dict[str, Described]:
         """Return by name what each file of a suite tells; files that hold no task are left out."""
-        kept = self._read(suite)
+        known = self._read(suite)
         fresh: dict[str, list[Any]] = {}
         listed: dict[str, Described] = {}
         for file in files:
-            row = kept.get(str(file.path))
+            row = known.get(str(file.path))
             if row is None or tuple(row[0]) != file.stamp:
                 told = described(file.path, file.name.rpartition("/")[2])
                 row = [list(file.stamp), _packed(told)]
             fresh[str(file.path)] = row
             if row[1] is not None:
                 listed[file.name] = _unpacked(row[1])
-        if fresh != kept:
+        if fresh != known:
             self._write(suite, fresh)
         return listed
 
     def _read(self, suite: str) -> dict[str, list[Any]]:
-        try:
-            kept: object = json.loads((self._folder / f"{suite}.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        if not isinstance(kept, dict):
-            return {}
-        whole = cast("dict[str, Any]", kept)
-        return whole.get("files", {}) if whole.get("version") == _version() else {}
+        whole = kept.read(self._folder / f"{suite}.json") or {}
+        return cast("Any", whole.get("files", {})) if whole.get("version") == _version() else {}
 
     def _write(self, suite: str, files: dict[str, list[Any]]) -> None:
         now = time.time_ns()
@@ -103,12 +94,7 @@ class Catalog:
             for name, row in files.items()
             if now - max(row[0][2], row[0][3]) > _SETTLED_S * 1e9
         }
-        path = self._folder / f"{suite}.json"
-        part = path.with_suffix(f".{os.getpid()}.part")
-        with suppress(OSError, ValueError):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            part.write_text(json.dumps({"version": _version(), "files": settled}), encoding="utf-8")
-            part.replace(path)
+        kept.write(self._folder / f"{suite}.json", {"version": _version(), "files": settled})
 
 
 def _packed(told: Described | None) -> list[Any] | None:

@@ -16,31 +16,24 @@ from mcp_server.clean import printable
 from mcp_server.errors import EvaluatorError
 from mcp_server.evaluate import StageLimits
 from mcp_server.local import open_local, parallel
+from mcp_server.qualifying import Qualifier
 from mcp_server.suite import Kept, Row, Wish
-from mcp_server.tasks import Task, Tasks
+from mcp_server.tasks import Tasks
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from mcp_server.local import LocalExecutor, Setting
+    from mcp_server.local import Setting
     from mcp_server.machine import Device
-
-INFRA = frozenset(
-    {suite.LATE, "worker_lost", "gpu_unhealthy", "sandbox_failed", "unstable_clock", "disk_full"}
-)
-"""What is no property of a task: tried again next time."""
+    from mcp_server.tasks import Task
 
 
 @dataclass(slots=True)
 class _Run:
     """One run over a list of tasks."""
 
-    executor: LocalExecutor
-    wish: Wish
-    kept: Kept
+    qualifier: Qualifier
     device: Device
-    place: str
-    """All that is known of device, driver and torch, in one word."""
     torch: str
     names: list[str]
     table: Path | None
@@ -61,8 +54,11 @@ class _Run:
 
     def heading(self) -> str:
         """Return where and how the rows came about."""
-        cheats = "generic cheats tried" if self.wish.cheats else "generic cheats not tried"
-        return f"{self.device.title}, torch {self.torch}, policy {self.wish.precision}, {cheats}."
+        cheats = (
+            "generic cheats tried" if self.qualifier.wish.cheats else "generic cheats not tried"
+        )
+        policy = self.qualifier.wish.precision
+        return f"{self.device.title}, torch {self.torch}, policy {policy}, {cheats}."
 
 
 def main(setting: Setting, arguments: Namespace) -> int:
@@ -106,7 +102,8 @@ async def _run(
         device, python = await executor.check_device("auto"), await executor.python()
         place = facts.key_of(device, python).name
         names = list(dict.fromkeys(name for name, _ in listed))
-        run = _Run(executor, wish, Kept(setting.home), device, place, python.torch, names, target)
+        qualifier = Qualifier(executor, wish, Kept(setting.home), place)
+        run = _Run(qualifier, device, python.torch, names, target)
         limiter = anyio.CapacityLimiter(parallel(device))
         async with anyio.create_task_group() as group:
             for name, what in dict(listed).items():
@@ -116,19 +113,8 @@ async def _run(
 
 async def _one(run: _Run, limiter: anyio.CapacityLimiter, name: str, what: Path | Task) -> None:
     async with limiter:
-        task = suite.read(name, what)
-        if isinstance(task, Row):
-            run.put(task)
-            return
-        key = suite.key_of(task, run.wish, run.place)
-        known = run.kept.get(key)
-        if known is not None:
-            run.put(known, known=True)
-            return
-        row = await suite.qualify(run.executor, task, run.wish)
-        if row.code not in INFRA:
-            run.kept.put(key, row)
-        run.put(row)
+        row, known = await run.qualifier.row(name, what)
+        run.put(row, known=known)
 
 
 def line(row: Row) -> str:

@@ -6,19 +6,19 @@ One file per task and kind of device, written whenever a task was qualified or f
 from __future__ import annotations
 
 import hashlib
-import json
-import os
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
+from mcp_server import kept
 from mcp_server.qualify import evaluator_sha256
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from mcp_server.contract import Verdict
+    from mcp_server.link import Message
     from mcp_server.tasks import Task
 
 State = Literal["qualified", "unfit", "not run", "not tried"]
@@ -51,27 +51,23 @@ class States:
         self._folder = home / "cache" / "states"
 
     def put(self, task: Task, known: Known) -> None:
-        """Keep what was found; a folder that cannot be written costs a list its word, nothing else."""
+        """Keep what was found."""
         path = self._folder / f"{_digest(task.id)}-{_digest(known.device)[:8]}.json"
-        part = path.with_suffix(f".{os.getpid()}.part")
-        kept = {
+        row: Message = {
             **asdict(known),
             "task": task.id,
             "sha256": task.sha256,
             "evaluator": evaluator_sha256(),
             "at": time.time(),
         }
-        with suppress(OSError, ValueError):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            part.write_text(json.dumps(kept), encoding="utf-8")
-            part.replace(path)
+        kept.write(path, row)
 
-    def all(self) -> dict[str, list[dict[str, object]]]:
+    def all(self) -> dict[str, list[Message]]:
         """Return by a task's id what was kept of it, the newest last."""
-        found: dict[str, list[dict[str, object]]] = {}
+        found: dict[str, list[Message]] = {}
         with suppress(OSError):
-            for entry in os.scandir(self._folder):
-                row = _read(entry) if entry.name.endswith(".json") else None
+            for path in self._folder.glob("*.json"):
+                row = kept.read(path)
                 if row is not None:
                     found.setdefault(str(row.get("task")), []).append(row)
         for rows in found.values():
@@ -94,7 +90,7 @@ def of_unfit(verdict: Verdict) -> State:
     return "not run" if any(w in words for w in _NOT_HERE) else "unfit"
 
 
-def current(rows: list[dict[str, object]], sha256: str) -> Known:
+def current(rows: list[Message], sha256: str) -> Known:
     """Return what holds of a task's present text: the newest, a device that qualified it before others."""
     same = [row for row in rows if row.get("sha256") == sha256]
     fresh = [row for row in same if row.get("evaluator") == evaluator_sha256()]
@@ -106,7 +102,7 @@ def current(rows: list[dict[str, object]], sha256: str) -> Known:
     return NOT_TRIED
 
 
-def _known(row: dict[str, object]) -> Known:
+def _known(row: Message) -> Known:
     code, policy = row.get("code"), row.get("policy")
     return Known(
         cast("State", row.get("state") or "not tried"),
@@ -117,16 +113,7 @@ def _known(row: dict[str, object]) -> Known:
     )
 
 
-def _read(entry: os.DirEntry[str]) -> dict[str, object] | None:
-    try:
-        with open(entry.path, encoding="utf-8") as file:  # noqa: PTH123  an entry is no Path
-            row: object = json.load(file)
-    except (OSError, ValueError):
-        return None
-    return cast("dict[str, object]", row) if isinstance(row, dict) else None
-
-
-def _when(row: dict[str, object]) -> float:
+def _when(row: Message) -> float:
     at = row.get("at")
     return at if isinstance(at, float) else 0.0
 

@@ -8,15 +8,13 @@ tried again.
 from __future__ import annotations
 
 import hashlib
-import json
-import os
 import re
 import time
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from mcp_server import generic_cheats, states
+from mcp_server import generic_cheats, kept, states
 from mcp_server.artifacts import new_id
 from mcp_server.contract import Status
 from mcp_server.errors import UnknownTask
@@ -27,7 +25,6 @@ from mcp_server.tasks import Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from mcp_server.contract import Precision, Verdict
     from mcp_server.executor import Outcome, WantedStage
@@ -92,19 +89,15 @@ class Kept:
 
     def get(self, key: str) -> Row | None:
         """Return the row of a key, or None."""
+        found = kept.read(self.folder / f"{key}.json")
         try:
-            kept: object = json.loads((self.folder / f"{key}.json").read_text(encoding="utf-8"))
-            return Row(**cast("dict[str, Any]", kept)) if isinstance(kept, dict) else None
-        except (OSError, ValueError, TypeError):
+            return Row(**cast("dict[str, Any]", found)) if found is not None else None
+        except TypeError:
             return None
 
     def put(self, key: str, row: Row) -> None:
-        """Keep a row; a folder that cannot be written costs time later, nothing else."""
-        part = self.folder / f"{key}.{os.getpid()}.part"
-        with suppress(OSError):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            part.write_text(json.dumps(asdict(row)), encoding="utf-8")
-            part.replace(self.folder / f"{key}.json")
+        """Keep a row."""
+        kept.write(self.folder / f"{key}.json", asdict(row))
 
 
 def key_of(task: Task, wish: Wish, device: str) -> str:
@@ -119,8 +112,6 @@ def found(names: Iterable[str], tasks: Tasks) -> list[tuple[str, Path | Task]]:
     Raises:
         UnknownTask: one of them is nothing of it.
     """
-    from pathlib import Path
-
     listed: list[tuple[str, Path | Task]] = []
     for name in names:
         path = Path(name).expanduser()
@@ -130,18 +121,25 @@ def found(names: Iterable[str], tasks: Tasks) -> list[tuple[str, Path | Task]]:
         elif path.is_file():
             listed.append((_id(path), path))
         else:
-            listed += [(task.id, task) for task in _known(name, tasks)]
+            listed += _known(name, tasks)
     if not listed:
         raise UnknownTask("There is no task in what was named: give files, folders or ids.")
     return listed
 
 
-def _known(name: str, tasks: Tasks) -> list[Task]:
-    """Return the tasks of a suite, or the one of an id."""
-    ids = [i for i in tasks.ids() if i.startswith(f"{name.rstrip('/')}/")]
-    if not ids and not any(i.startswith(name) for i in tasks.ids()):
+def _known(name: str, tasks: Tasks) -> list[tuple[str, Path | Task]]:
+    """Return the tasks of a suite or of a level of it, or the one of an id."""
+    wanted = name.strip("/")
+    inside = [one for one in tasks.listed() if f"/{wanted}/" in f"/{one.id}"]
+    for suite in tasks.gone():
+        if wanted.partition("/")[0] == suite.name:
+            raise suite.gone()
+    if not inside and not tasks.matching(name):
         raise UnknownTask(f"There is no file, folder or suite {name}: `pike tasks` lists the ids.")
-    return [tasks.get(i) for i in ids or [name]]
+    if not inside:
+        found = tasks.get(name)
+        return [(found.id, found)]
+    return [(one.id, one.path if one.told.refused else tasks.get(one.id)) for one in inside]
 
 
 def _id(path: Path) -> str:
@@ -226,8 +224,8 @@ def _row(task: Task, outcome: Outcome) -> Row:
     if verdict.status is not Status.OK:
         unfit = verdict.status is Status.TASK_UNFIT
         return Row(task.id, states.of_unfit(verdict) if unfit else "not run", verdict.code, cause)
-    kept = outcome.evidence.get("qualification")
-    told = cast("Message", kept) if isinstance(kept, dict) else {}
+    found = outcome.evidence.get("qualification")
+    told = cast("Message", found) if isinstance(found, dict) else {}
     names, times = verdict.baseline_names or [], verdict.baseline_times_ms or []
     return Row(
         task.id,

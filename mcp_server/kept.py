@@ -1,0 +1,31 @@
+"""JSON objects kept in files: written whole or not at all, and absent where they cannot be read."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mcp_server.link import Message
+
+
+def read(path: Path) -> Message | None:
+    """Return the object in a file, None where there is none to be read."""
+    try:
+        kept: object = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return cast("Message", kept) if isinstance(kept, dict) else None
+
+
+def write(path: Path, value: Message) -> None:
+    """Keep an object; a folder that cannot be written costs time later, nothing else."""
+    part = path.with_suffix(f".{os.getpid()}.part")
+    with suppress(OSError, ValueError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(json.dumps(value), encoding="utf-8")
+        part.replace(path)
