@@ -1,0 +1,96 @@
+"""A report as Markdown: sentences first, then figures, then tables. Foreign names are escaped."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from workbench import report_words as words
+from workbench.plain import inert_line
+from workbench.version import version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from sessions.report import Report, Section
+    from workbench.report_table import Table
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
+METHOD = """\
+* **A run's number** is its best attempt's: chosen by the first measurement, counted by the second where there is one.
+  Suspect and banned attempts never count. Single speedups carry the evaluator's 98 % interval.
+* **Paper's way**: geometric mean, each run clamped at 1, a run without a correct answer as 1 (who is offered nothing,
+  or something slower, keeps the original). Other ways stand beside it.
+* **95 % over repeats**: a bootstrap of 2,000 resamples within each task (seed 0), widened for few repeats so that it
+  covers what it says. It tells what the same search would find again on these tasks. **95 % over tasks**: the same with
+  tasks as the repeats. **98 % timing alone**: the evaluator's intervals, in quadrature; it knows nothing of luck.
+* **Ahead** is said where both the interval over repeats (of single runs: over tasks) and the one by timing exclude 1.
+* **Over eager** is over the task as it stands; **over its class's baseline** is over the strongest plain PyTorch of the
+  same precision class or a finer one."""
+
+
+def page(report: Report, tables: Mapping[str, Sequence[Table]], figures: Mapping[str, Sequence[tuple[str, str]]],
+         left_out: Table) -> str:  # fmt: skip
+    """Return the whole page; tables and figures (title, path) by device."""
+    return "\n".join(_lines(report, tables, figures, left_out)) + "\n"
+
+
+def _lines(report: Report, tables: Mapping[str, Sequence[Table]],
+           figures: Mapping[str, Sequence[tuple[str, str]]], left_out: Table) -> Iterator[str]:  # fmt: skip
+    yield f"# {escaped(report.name) or 'Sessions'}: report"
+    yield ""
+    yield f"Written by pike {version()}. {_sections(report)}"
+    for section in report.sections:
+        yield from _section(section, tables[section.device], figures.get(section.device, ()))
+    if left_out.rows:
+        yield from _table(left_out)
+    yield from ("", "## How the numbers are made", "", METHOD)
+
+
+def _sections(report: Report) -> str:
+    count = len(report.sections)
+    if count == 0:
+        return "No run holds a number yet."
+    if count == 1:
+        return "Every number is from one GPU model."
+    return f"{count} GPU models: a section each, since neither runtimes nor speedups compare between them."
+
+
+def _section(
+    section: Section, tables: Sequence[Table], figures: Sequence[tuple[str, str]]
+) -> Iterator[str]:
+    yield from ("", f"## On {escaped(section.device)}", "", "### Found")
+    yield from _bullets(words.findings(section))
+    yield from ("", "### Cost")
+    yield from _bullets(words.costs(section))
+    caveats = words.caveats(section)
+    if caveats:
+        yield from ("", "### Keep in mind")
+        yield from _bullets(caveats)
+    for title, path in figures:
+        yield from ("", f"![{escaped(title)}]({path})")
+    for table in tables:
+        yield from _table(table)
+
+
+def _bullets(sentences: Iterable[str]) -> Iterator[str]:
+    yield ""
+    for sentence in sentences:
+        yield f"* {escaped(sentence)}"
+
+
+def _table(table: Table) -> Iterator[str]:
+    yield from ("", f"### {table.title}", "", table.says, "")
+    yield _row(table.head)
+    yield _row("---" if head in table.left else "--:" for head in table.head)
+    for row in table.rows:
+        yield _row(map(escaped, row))
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def escaped(text: str) -> str:
+    """Return text that Markdown shows as it is."""
+    return _SPECIAL.sub(r"\\\1", inert_line(text))

@@ -1,0 +1,100 @@
+"""A report on the terminal: sentences, the tables that fit, and the curve over queries in characters."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from workbench import report_words as words
+from workbench.report_cells import times
+from workbench.report_plots import columns_of, plots
+from workbench.report_tables import tables
+from workbench.report_tables_runs import left_out
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sessions.report import Report, Section
+    from sessions.report_spending import Cutoff
+    from workbench.printing import Printer
+    from workbench.report_plots import Plot
+    from workbench.report_table import Table
+
+BRIEF: dict[str, tuple[str, ...]] = {
+    "tasks": ("task", "configuration", "over eager, paper's way", "correct", "over the best plain", "class",
+              "queries per run", "cost per run"),
+    "pairs": ("first", "second", "first / second", "95 % over repeats", "95 % over tasks", "tasks"),
+    "cutoffs": ("configuration", "cut off at", "over eager, paper's way", "95 % over repeats", "runs that spent it"),
+    "agents": ("configuration", "agent", "queries", "cost"),
+}  # fmt: skip
+"""The columns that a terminal shows; the files hold all."""
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+HEIGHT = 16
+WIDEST = 100
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def show(report: Report, cutoffs: Sequence[Cutoff], printer: Printer) -> None:
+    """Print the report."""
+    for section in report.sections:
+        _section(section, cutoffs, printer)
+    rest = left_out(report)
+    if rest.rows:
+        printer.data("Left out, since they hold no number:")
+        printer.table(rest.head, rest.rows)
+
+
+def _section(section: Section, cutoffs: Sequence[Cutoff], printer: Printer) -> None:
+    for sentence in [*words.findings(section), *words.costs(section)]:
+        printer.data(sentence)
+    caveats = words.caveats(section)
+    if caveats:
+        printer.data("Keep in mind:")
+    for sentence in caveats:
+        printer.data(f"  {sentence}")
+    for table in tables(section, cutoffs):
+        if table.name in BRIEF:
+            printer.data()
+            printer.data(f"{table.title}. {table.says}")
+            _table(table, BRIEF[table.name], printer)
+    for plot in plots(section):
+        if plot.name == "by_queries":
+            printer.data()
+            _chart(plot, printer)
+    printer.data()
+
+
+def _table(table: Table, wanted: Sequence[str], printer: Printer) -> None:
+    places = [table.head.index(head) for head in wanted]
+    rows = [[row[place] for place in places] for row in table.rows]
+    printer.table(wanted, rows, [head for head in wanted if head not in table.left])
+
+
+def _chart(plot: Plot, printer: Printer) -> None:
+    """Print the curve of each configuration, drawn with its letter."""
+    names = columns_of(plot.rows, "configuration")[: len(LETTERS)]
+    printer.data(f"{plot.title}; clamped at 1, failures as 1")
+    for line in _drawn(plot, names):
+        printer.data(line)
+    for letter, name in zip(LETTERS, names, strict=False):
+        printer.data(f"  {letter}  {name}")
+    free = (("best plain attempts", plot.plain), ("fastest baselines", plot.fastest))
+    known = [f"{what} {times(value)}" for what, value in free if value]
+    if known:
+        printer.data(f"  without a query: {', '.join(known)}")
+
+
+def _drawn(plot: Plot, names: Sequence[str]) -> Iterable[str]:
+    plt: Any = import_module("plotext")  # untyped, and only where a chart is drawn
+    plt.clear_figure()
+    plt.theme("clear")
+    plt.plotsize(min(WIDEST, shutil.get_terminal_size((WIDEST, 24)).columns - 1), HEIGHT)
+    plt.xlabel("queries per run")
+    for letter, name in zip(LETTERS, names, strict=False):
+        own = [row for row in plot.rows if row["configuration"] == name]
+        plt.plot([row["queries"] for row in own], [row["speedup"] for row in own], marker=letter)
+    drawn = _COLOUR.sub("", str(plt.build()))
+    plt.clear_figure()
+    return [line.rstrip() for line in drawn.splitlines()]
