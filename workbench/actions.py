@@ -129,6 +129,8 @@ ACTS: tuple[Act, ...] = (
     Act("text.more-context", "right_curly_bracket", "}", "More", "more unchanged lines around each change", _TEXT),
     Act("text.less-context", "left_curly_bracket", "{", "Less", "fewer unchanged lines around each change", _TEXT),
     Act("text.whitespace", "w", "w", "Whitespace", "changes of white space alone: hidden or shown", _TEXT),
+    Act("text.beside", "S", "S", "Side by side", "a diff in two columns, or in one; from 140 cells it has two", _TEXT),
+    Act("text.pager", "L", "L", "Pager", "all of the text in $PAGER, however long", _TEXT),
     Act("text.next-stop", "n", "n", "Next", "the next hunk, section or match", _TEXT),
     Act("text.previous-stop", "N", "N", "Previous", "the hunk, section or match before", _TEXT),
     Act("steer.send", "ctrl+j", "ctrl+j", "Send", "send what the form says", _FORM, _S, 1),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
@@ -12,6 +13,7 @@ from textual.app import App
 
 from sessions.folder import root, sessions_root
 from workbench import config, theme
+from workbench import messages as m
 from workbench.actions import Where, bindings
 from workbench.announcing import Announcer
 from workbench.errors import WorkbenchError
@@ -34,6 +36,8 @@ LOG_NAME = "viewer.log"
 DUMB = "this terminal (TERM=dumb) cannot show screens; use: pike run --plain, pike tail SESSION --follow"
 
 
+SELDOM = (700, 10, 40)
+"""When Python looks for garbage: at everything four times less often than usual, because no key is heard meanwhile."""
 WIDTHS = [(0, "-tiny-w"), (60, "-narrow"), (100, "-medium"), (140, "-wide")]
 HEIGHTS = [(0, "-tiny-h"), (16, "-short"), (34, "-tall")]
 """Classes that a screen gets by its size; style sheets do the rest."""
@@ -173,6 +177,15 @@ class PikeApp(App[object]):
         if self._driver is not None and not self.is_headless:
             self._driver.write(sequence)
 
+    def on_pager_wanted(self, message: m.PagerWanted) -> None:
+        """Show a text in the pager; a failure stays in sight."""
+        from workbench.paging import NoPager, page
+
+        try:
+            page(self, message.text)
+        except NoPager as error:
+            self.screen.post_message(m.Failed(f"cannot page this: {error}"))
+
     def copy_text(self, text: str, name: str) -> None:
         """Copy a text and say where it went."""
         from workbench.clipboard import copy
@@ -230,6 +243,7 @@ def run(folder: SessionFolder | None) -> int:
         sys.stderr.write(f"pike: {DUMB}\n")
         return 2
     _log_to_file()
+    gc.set_threshold(*SELDOM)
     settings = config.load()
     app = PikeApp(
         folder,

@@ -7,13 +7,13 @@ import re
 import shlex
 import shutil
 import subprocess
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
 from sessions.folder import root
+from workbench.lending import lent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +45,7 @@ def edited(app: App[object], text: str, name: str) -> str:
     words = editor(os.environ)
     try:
         path = _written(text, name)
-        with nullcontext() if app.is_headless else app.suspend():
+        with lent(app):
             done = subprocess.run([*words, str(path)], check=False)
         after = path.read_text(encoding="utf-8", errors="replace")
     except SuspendNotSupported as error:

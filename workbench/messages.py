@@ -113,6 +113,14 @@ class DiffWanted(Message):
         self.whitespace = whitespace
 
 
+class PagerWanted(Message):
+    """A text is to be shown whole, by the person's pager."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
 class Failed(Message):
     """Something a person asked for did not work; stays in the banner until settled."""
 

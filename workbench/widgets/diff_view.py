@@ -1,26 +1,31 @@
-"""The Diff tab: what exactly changed, unified, coloured, with the changed words marked."""
+"""The Diff tab: what exactly changed, coloured, with the changed words marked; in one column or beside each other."""
 
 from __future__ import annotations
 
-import difflib
-import re
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 from workbench import patches
-from workbench.plain import Inert, inert, inert_line
-from workbench.widgets.document import LINES_LIMIT, Document
-from workbench.widgets.lines import EMPTY, Line, Span, span
+from workbench.plain import inert, inert_line
+from workbench.widgets.document import LINES_LIMIT, Document, Half, Pair, left_out
+from workbench.widgets.lines import EMPTY, Line, span
+from workbench.widgets.matching import LineMatcher
 from workbench.widgets.syntax import source_lines
+from workbench.widgets.word_marks import Changed, marked, marks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    from workbench.plain import Inert
 
 CONTEXT = 3
 CONTEXTS = (0, 1, CONTEXT, 10, 25, 100_000)
 """Unchanged lines around each change, as a person may choose; the last is the whole file."""
-_WORDS = re.compile(r"\w+|\s+|.")
+DIGITS = 3
+"""Cells of a line number, more where there are more lines."""
+
+Opcode = tuple[str, int, int, int, int]
+"""As difflib has them: equal, replace, delete or insert; then where in the old lines, where in the new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +36,45 @@ class _Side:
     shown: list[Line]
 
 
+@dataclass(frozen=True, slots=True)
+class _Diff:
+    """What differs, in hunks."""
+
+    old: _Side
+    new: _Side
+    hunks: list[list[Opcode]]
+
+    @property
+    def digits(self) -> int:
+        """How many cells a line number takes."""
+        return max(DIGITS, len(str(max(len(self.old.text), len(self.new.text)))))
+
+    def count(self) -> tuple[int, int]:
+        """Return how many lines came and how many went."""
+        changed = [code for hunk in self.hunks for code in hunk if code[0] != "equal"]
+        return sum(code[4] - code[3] for code in changed), sum(
+            code[2] - code[1] for code in changed
+        )
+
+    def marks(self, code: Opcode) -> tuple[dict[int, Changed], dict[int, Changed]]:
+        """Return the words that changed, by the line of each side."""
+        return marks(self.old.text[code[1] : code[2]], self.new.text[code[3] : code[4]])
+
+
+class _Row(NamedTuple):
+    """One line of the document in the making."""
+
+    line: Line
+    under: str = ""
+    pair: Pair | None = None
+
+
 @dataclass(slots=True)
 class _Page:
-    """The document in the making."""
+    """The lines of a document, and its hunks."""
 
-    lines: list[Line]
-    under: list[str]
-    stops: list[int]
-    added: int = 0
-    removed: int = 0
-
-    def add(self, line: Line, under: str = "") -> None:
-        self.lines.append(line)
-        self.under.append(under)
+    rows: list[_Row] = field(default_factory=list[_Row])
+    stops: list[int] = field(default_factory=list[int])
 
 
 def diff_document(
@@ -67,29 +98,20 @@ def diff_document(
         context: unchanged lines around each change.
         whitespace: whether a line that differs in white space alone counts as changed.
     """
-    old, new = _side(before), _side(after)
-    page = _Page([], [], [])
-    sides = (old.text, new.text) if whitespace else (_squeezed(old.text), _squeezed(new.text))
-    matcher = difflib.SequenceMatcher(None, *sides, autojunk=len(old.text) > 2_000)
-    groups = [group for group in matcher.get_grouped_opcodes(context) if _changes(group)]
-    for number, group in enumerate(groups, 1):
-        _hunk(page, old, new, group, number, len(groups))
-    _cut(page)
+    diff = _compared(_side(before), _side(after), context, whitespace=whitespace)
+    added, removed = diff.count()
     hidden = "" if whitespace else " · white space aside"
-    title = f"to {base} · +{page.added} −{page.removed}{hidden}"
-    counted = f" · {len(groups)} {'hunk' if len(groups) == 1 else 'hunks'}" if groups else ""
-    head: list[Line] = [
-        (span(title, "dim"), span(counted or " · the same source", "dim")),
-        *above,
-    ]
-    shift = len(head)
-    return Document(
-        lines=(*head, *page.lines, *((EMPTY, *below) if below else ())),
-        stops=tuple(stop + shift for stop in page.stops),
-        note=inert_line(title, 60),
-        copies=lambda: patch(before, after, base),
-        under=("",) * shift + tuple(page.under),
-    )
+    title = f"to {base} · +{added} −{removed}{hidden}"
+    count = len(diff.hunks)
+    counted = f" · {count} {'hunk' if count == 1 else 'hunks'}" if count else " · the same source"
+    head: list[Line] = [(span(title, "dim"), span(counted, "dim")), *above]
+    note = inert_line(title, 60)
+
+    def laid_out(rows: Callable[[_Diff, Opcode], Iterator[_Row]]) -> Document:
+        return _document(_page(diff, rows), head, below, note, lambda: patch(before, after, base))
+
+    found = laid_out(_unified)
+    return found.with_beside(lambda: laid_out(_beside)) if count else found
 
 
 def patch(before: str, after: str, base: str, name: str = "candidate.py") -> str:
@@ -103,13 +125,26 @@ def wider(context: int, by: int) -> int:
     return CONTEXTS[max(0, min(len(CONTEXTS) - 1, at + by))]
 
 
-def _squeezed(lines: list[str]) -> list[str]:
-    return [" ".join(line.split()) for line in lines]
+def _document(
+    page: _Page,
+    head: Sequence[Line],
+    below: Sequence[Line],
+    note: Inert,
+    copies: Callable[[], str],
+) -> Document:
+    rows = [*(_Row(line) for line in head), *page.rows]
+    rows += [_Row(line) for line in (EMPTY, *below)] if below else []
+    return Document(
+        lines=tuple(row.line for row in rows),
+        stops=tuple(stop + len(head) for stop in page.stops),
+        note=note,
+        copies=copies,
+        under=tuple(row.under for row in rows),
+        pairs={at: row.pair for at, row in enumerate(rows) if row.pair},
+    )
 
 
-def _changes(group: Sequence[tuple[str, int, int, int, int]]) -> bool:
-    """Return whether a group holds a change: with no context, difflib makes groups of nothing too."""
-    return any(kind != "equal" for kind, *_ in group)
+# --- what differs
 
 
 def _side(source: str) -> _Side:
@@ -117,113 +152,84 @@ def _side(source: str) -> _Side:
     return _Side(lines, source_lines(source, limit=len(lines)))
 
 
-def _hunk(
-    page: _Page,
-    old: _Side,
-    new: _Side,
-    group: Sequence[tuple[str, int, int, int, int]],
-    number: int,
-    count: int,
-) -> None:
-    page.stops.append(len(page.lines))
-    first, last = group[0], group[-1]
-    where = f"⋯ {first[1] + 1}–{last[2]} → {first[3] + 1}–{last[4]}   hunk {number}/{count}"
-    page.add((span(where, "gutter"),))
-    for kind, i1, i2, j1, j2 in group:
-        if kind == "equal":
-            for i, j in zip(range(i1, i2), range(j1, j2), strict=True):
-                page.add((_numbers(i, j), span("   "), *new.shown[j]))
-            continue
-        marks = _marks(old.text[i1:i2], new.text[j1:j2])
-        for i in range(i1, i2):
-            page.add(
-                (
-                    _numbers(i, None),
-                    span(" − ", "removed"),
-                    *_marked(old.shown[i], marks[0].get(i - i1), "removed-word"),
-                ),
-                "removed",
-            )
-        for j in range(j1, j2):
-            page.add(
-                (
-                    _numbers(None, j),
-                    span(" + ", "added"),
-                    *_marked(new.shown[j], marks[1].get(j - j1), "added-word"),
-                ),
-                "added",
-            )
-        page.removed += i2 - i1
-        page.added += j2 - j1
+def _compared(old: _Side, new: _Side, context: int, *, whitespace: bool) -> _Diff:
+    sides = (old.text, new.text) if whitespace else (_squeezed(old.text), _squeezed(new.text))
+    groups = LineMatcher(*sides).get_grouped_opcodes(context)
+    return _Diff(old, new, [group for group in groups if _changes(group)])
 
 
-def _numbers(old: int | None, new: int | None) -> Span:
-    left = "" if old is None else str(old + 1)
-    right = "" if new is None else str(new + 1)
-    return span(f"{left:>3} {right:>3}", "gutter")
+def _squeezed(lines: list[str]) -> list[str]:
+    return [" ".join(line.split()) for line in lines]
 
 
-Changed = list[tuple[int, int]]
+def _changes(group: Sequence[Opcode]) -> bool:
+    """Return whether a group holds a change: with no context, difflib makes groups of nothing too."""
+    return any(kind != "equal" for kind, *_ in group)
 
 
-def _marks(old: list[str], new: list[str]) -> tuple[dict[int, Changed], dict[int, Changed]]:
-    """Return which characters changed, in lines that stand against each other and are alike."""
-    left: dict[int, Changed] = {}
-    right: dict[int, Changed] = {}
-    if len(old) != len(new) or len(old) > 60:
-        return left, right
-    for index, (a, b) in enumerate(zip(old, new, strict=True)):
-        if len(a) + len(b) > 600:
-            continue
-        words: tuple[list[str], list[str]] = (_WORDS.findall(a), _WORDS.findall(b))
-        matcher = difflib.SequenceMatcher(None, *words, autojunk=False)
-        if matcher.ratio() > 0.5:
-            left[index], right[index] = _changed(matcher, *words)
-    return left, right
+# --- how it is laid out
 
 
-def _changed(
-    matcher: difflib.SequenceMatcher[str], old: list[str], new: list[str]
-) -> tuple[Changed, Changed]:
-    ends_old, ends_new = _ends(old), _ends(new)
-    left: Changed = []
-    right: Changed = []
-    for kind, i1, i2, j1, j2 in matcher.get_opcodes():
-        if kind != "equal":
-            left.append((ends_old[i1], ends_old[i2]))
-            right.append((ends_new[j1], ends_new[j2]))
-    return left, right
-
-
-def _ends(words: Sequence[str]) -> list[int]:
-    ends = [0]
-    for word in words:
-        ends.append(ends[-1] + len(word))
-    return ends
-
-
-def _marked(line: Line, changed: Changed | None, tone: str) -> Line:
-    """Return a coloured line with the changed stretches in another tone."""
-    if not changed:
-        return line
-    return tuple(_split(line, changed, tone))
-
-
-def _split(line: Line, changed: Changed, tone: str) -> Iterator[Span]:
-    at = 0
-    for part in line:
-        cuts = sorted({at, at + len(part.text), *(c for pair in changed for c in pair)})
-        for start, end in pairwise(cuts):
-            if start < at or end > at + len(part.text):
-                continue
-            inside = any(a <= start and end <= b for a, b in changed)
-            yield Span(Inert(part.text[start - at : end - at]), tone if inside else part.tone)
-        at += len(part.text)
-
-
-def _cut(page: _Page) -> None:
-    left = len(page.lines) - LINES_LIMIT
+def _page(diff: _Diff, rows: Callable[[_Diff, Opcode], Iterator[_Row]]) -> _Page:
+    page = _Page()
+    for number, hunk in enumerate(diff.hunks, 1):
+        page.stops.append(len(page.rows))
+        (_, i1, _, j1, _), (_, _, i2, _, j2) = hunk[0], hunk[-1]
+        where = f"⋯ {i1 + 1}–{i2} → {j1 + 1}–{j2}   hunk {number}/{len(diff.hunks)}"
+        page.rows.append(_Row((span(where, "gutter"),)))
+        for code in hunk:
+            page.rows += rows(diff, code)
+    left = len(page.rows) - LINES_LIMIT
     if left > 0:
-        del page.lines[LINES_LIMIT:], page.under[LINES_LIMIT:]
+        page.rows[LINES_LIMIT:] = [_Row(left_out(left))]
         page.stops = [stop for stop in page.stops if stop < LINES_LIMIT]
-        page.add((span(f"… {left:,} more lines; Y copies the patch, E writes the file", "warn"),))
+    return page
+
+
+def _unified(diff: _Diff, code: Opcode) -> Iterator[_Row]:
+    """Yield the lines of one stretch under each other: what went, then what came."""
+    kind, i1, i2, j1, j2 = code
+    blank, digits = " " * diff.digits, diff.digits
+    if kind == "equal":
+        for i, j in zip(range(i1, i2), range(j1, j2), strict=True):
+            numbers = span(f"{i + 1:>{digits}} {j + 1:>{digits}}", "gutter")
+            yield _Row((numbers, span("   "), *diff.new.shown[j]))
+        return
+    old, new = diff.marks(code)
+    for i in range(i1, i2):
+        line = marked(diff.old.shown[i], old.get(i - i1), "removed-word")
+        number = span(f"{i + 1:>{digits}} {blank}", "gutter")
+        yield _Row((number, span(" − ", "removed"), *line), "removed")
+    for j in range(j1, j2):
+        line = marked(diff.new.shown[j], new.get(j - j1), "added-word")
+        number = span(f"{blank} {j + 1:>{digits}}", "gutter")
+        yield _Row((number, span(" + ", "added"), *line), "added")
+
+
+def _beside(diff: _Diff, code: Opcode) -> Iterator[_Row]:
+    """Yield the lines of one stretch with the old ones at the left and the new ones at the right."""
+    kind, i1, i2, j1, j2 = code
+    old, new = ({}, {}) if kind == "equal" else diff.marks(code)
+    removed, added = ("", "") if kind == "equal" else ("removed", "added")
+    for step in range(max(i2 - i1, j2 - j1)):
+        i, j = i1 + step, j1 + step
+        left = right = None
+        if i < i2:
+            line = marked(diff.old.shown[i], old.get(step), "removed-word")
+            left = _half(diff, i, line, removed, "−")
+        if j < j2:
+            line = marked(diff.new.shown[j], new.get(step), "added-word")
+            right = _half(diff, j, line, added, "+")
+        yield _Row(_both(left, right), pair=Pair(left, right))
+
+
+def _half(diff: _Diff, at: int, line: Line, under: str, sign: str) -> Half:
+    number = span(f"{at + 1:>{diff.digits}}", "gutter")
+    return Half((number, span(f" {sign} " if under else "   ", under)), line, under)
+
+
+def _both(left: Half | None, right: Half | None) -> Line:
+    """Return what is searched in a line with two sides."""
+    same = left and right and left.text == right.text
+    sides = [half.text for half in (right if same else left, None if same else right) if half]
+    return tuple(part for side in sides for part in (*side, span(" ")))

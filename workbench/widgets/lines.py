@@ -61,16 +61,21 @@ def plain_text(line: Line) -> str:
     return "".join(part.text for part in line)
 
 
+def cells_of(text: str) -> int:
+    """Return how many cells a text takes; Rich looks at every character, which ASCII does not need."""
+    return len(text) if text.isascii() else cell_len(text)
+
+
 def width_of(line: Line) -> int:
     """Return how many cells a line takes."""
-    return sum(cell_len(part.text) for part in line)
+    return sum(cells_of(part.text) for part in line)
 
 
 def fit(text: str, width: int, *, right: bool = False) -> Inert:
     """Return inert text in exactly `width` cells: cut with an ellipsis, or padded."""
     if width <= 0:
         return Inert("")
-    cells = cell_len(text)
+    cells = cells_of(text)
     if cells > width:
         return Inert(set_cell_size(text, width - 1) + "…")
     blank = " " * (width - cells)

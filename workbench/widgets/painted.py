@@ -15,7 +15,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from workbench.plain import inert_line
-from workbench.widgets.lines import EMPTY, TONE_CLASSES, Line, ascii_only, is_ascii, span
+from workbench.widgets.lines import EMPTY, TONE_CLASSES, Line, ascii_only, cells_of, is_ascii
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,13 +52,23 @@ class Painted(Widget):
         The last gate: a span that was not made inert is made so here.
         """
         carries_all = not is_ascii(self)
-        segments: list[Segment] = []
-        for part in line:
-            text = part.text if part.text.isprintable() else inert_line(part.text.expandtabs(4))
-            shown = text if carries_all else ascii_only(text)
-            segments.append(Segment(shown, self._style(under, part.tone)))
         base = self._style(under, "")
-        return Strip(segments).simplify().adjust_cell_length(width, base)
+        segments: list[Segment] = []
+        text, style, cells = "", base, 0
+        for part in line:
+            shown = part.text if part.text.isprintable() else inert_line(part.text.expandtabs(4))
+            shown = shown if carries_all else ascii_only(shown)
+            cells += cells_of(shown)
+            mine = self._style(under, part.tone)
+            if mine is not style and text:
+                segments.append(Segment(text, style))
+                text = ""
+            text, style = text + shown, mine
+        segments.append(Segment(text, style))
+        if cells < width:
+            segments.append(Segment(" " * (width - cells), base))
+        strip = Strip(segments, max(cells, width))
+        return strip if cells <= width else strip.crop(0, width)
 
     def _style(self, under: str, tone: str) -> Style:
         style = self._combined.get((under, tone))
@@ -143,18 +153,21 @@ class Scrolled(Painted, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """Paint one line and its piece of the bar."""
-        width = max(1, self.size.width - 1)
-        row = y - self.head_height
+        size, head = self.size, self.head_height
+        width, row = max(1, size.width - 1), y - head
         index = row if row < 0 else row + self.top
         line = self.strip(index, width) if index < self.count else self.paint(EMPTY, width)
-        return Strip.join([line, self.paint((span(self._bar(row), "bar"),), 1)])
+        bar = Segment(self._bar(row, max(1, size.height - head)), self._style("", "bar"))
+        return Strip([*line, bar], width + 1)
 
-    def _bar(self, row: int) -> str:
-        if row < 0 or self.count <= self.page:
+    def _bar(self, row: int, page: int) -> str:
+        count = self.count
+        if row < 0 or count <= page:
             return " "
-        size = max(1, self.page * self.page // self.count)
-        start = self.top * (self.page - size) // max(1, self.last_top)
-        return "▐" if start <= row < start + size else " "
+        size = max(1, page * page // count)
+        start = self.top * (page - size) // max(1, count - page)
+        on = start <= row < start + size
+        return ("|" if is_ascii(self) else "▐") if on else " "
 
     def go_to(self, top: int) -> None:
         """Scroll so that line `top` is the first one seen, as far as there are lines."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.format import amount, seconds
 from workbench.plain import inert_line
 from workbench.widgets.document import Document, document, section, text_lines
-from workbench.widgets.lines import EMPTY, Line, Span, span
+from workbench.widgets.lines import EMPTY, Line, Span, plain_text, span
 from workbench.widgets.steer_list import told
 
 if TYPE_CHECKING:
@@ -27,7 +28,14 @@ def prompt_document(state: State, attempt: AttemptRecord, text: Callable[[str], 
     lines += section("Prompt", text_lines(text(query.prompt_key)))
     reply = text_lines(text(query.reply_key)) if query.reply_key else [_no_reply(query)]
     lines += section("Reply", reply)
-    return document(lines, note=f"query {query.id}", wraps=True, text=text(query.prompt_key))
+    found = document(lines, note=f"query {query.id}", wraps=True, text=text(query.prompt_key))
+    return replace(found, pages=lambda: _whole(query, text))
+
+
+def _whole(query: QueryRecord, text: Callable[[str], str]) -> str:
+    """Return prompt and reply, neither of them cut."""
+    reply = text(query.reply_key) if query.reply_key else plain_text(_no_reply(query))
+    return f"Prompt\n\n{text(query.prompt_key)}\n\nReply\n\n{reply}\n"
 
 
 def _facts(query: QueryRecord) -> list[Line]:

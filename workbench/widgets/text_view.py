@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from textual.strip import Strip
+
 from workbench.actions import Where, bindings
-from workbench.messages import DiffWanted
+from workbench.messages import DiffWanted, PagerWanted, Told
 from workbench.widgets.document import Document
-from workbench.widgets.lines import Line, plain_text, width_of
+from workbench.widgets.lines import EMPTY, Line, plain_text, span, width_of
 from workbench.widgets.painted import Scrolled
 
 if TYPE_CHECKING:
-    from textual.strip import Strip
+    from workbench.widgets.document import Half, Pair
 
 SIDEWAYS = 8
 """Cells that one key scrolls to the side."""
+BESIDE_FROM = 140
+"""Cells of the view from which two sources stand beside each other, unless a person wants it otherwise."""
 
 
 class TextView(Scrolled):
@@ -29,8 +33,13 @@ class TextView(Scrolled):
         self._stops: tuple[int, ...] = ()
         self.left = 0
         """Cells scrolled to the side."""
-        self._widest = 0
-        self._strips: dict[tuple[int, int], Strip] = {}
+        self._hidden = 0
+        """Cells by which the longest line is longer than what is seen of it."""
+        self._shown = self.document
+        """The document as it is laid out: with one column or with two."""
+        self._beside: bool | None = None
+        """Whether a person wants two sources beside each other; None: as the width has it."""
+        self._strips: dict[tuple[int, int, int], Strip] = {}
         self._matches: tuple[int, ...] = ()
         self._search = ""
 
@@ -55,24 +64,62 @@ class TextView(Scrolled):
         return len(self._matches)
 
     def _find(self) -> None:
+        words, lines = self._search, self._lines if self._search else ()
         self._matches = tuple(
-            i
-            for i, line in enumerate(self._lines)
-            if self._search and self._search in plain_text(line).lower()
+            i for i, line in enumerate(lines) if words in plain_text(line).lower()
         )
 
     def _lay_out(self) -> None:
-        width = max(1, self.size.width - 1)
-        self._lines, self._stops = self.document.wrapped(width)
-        self._widest = 0 if self.document.wraps else max(map(width_of, self._lines), default=0)
+        width = self._room
+        self._choose_columns(width)
+        self._lines, self._stops = self._shown.wrapped(width)
+        self._hidden = 0 if self._shown.wraps else self._longest(width)
         self._strips.clear()
         self._find()
         self.top = min(self.top, self.last_top)
 
+    @property
+    def _room(self) -> int:
+        return max(1, self.size.width - 1)
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether two sources stand beside each other."""
+        return self._shown is not self.document
+
+    def _choose_columns(self, width: int) -> None:
+        """Take the document with one column or the one with two; it is made once for each document."""
+        make = self.document.beside
+        wanted = width >= BESIDE_FROM if self._beside is None else self._beside
+        if make is None or not wanted:
+            self._shown = self.document
+        elif self._shown is self.document or self._shown.beside is not make:
+            self._shown = make().with_beside(make)
+
+    def _longest(self, width: int) -> int:
+        """Return by how many cells the longest line, or side of one, goes beyond what is seen."""
+        pairs, (left, right) = self._shown.pairs, _halves(width)
+        longest = max((width_of(x) for i, x in enumerate(self._lines) if i not in pairs), default=0)
+        sides = [
+            width_of(half.text) + width_of(half.gutter) - room
+            for pair in pairs.values()
+            for half, room in ((pair.old, left), (pair.new, right))
+            if half
+        ]
+        return max(0, longest - width, *sides)
+
     def on_resize(self) -> None:
         """Break the lines for the new width."""
-        self._lay_out()
+        self._lay_out_again()
         self.refresh()
+
+    def _lay_out_again(self) -> None:
+        """Lay the same document out anew; with another number of columns, at the hunk that was seen."""
+        hunk = sum(1 for stop in self._stops if stop <= self.top) - 1
+        before = self.is_beside
+        self._lay_out()
+        if self.is_beside is not before and hunk >= 0:
+            self.top, self.left = min(self._stops[hunk], self.last_top), 0
 
     def notify_style_update(self) -> None:
         """Forget the painted strips: colours changed."""
@@ -86,18 +133,40 @@ class TextView(Scrolled):
 
     def strip(self, index: int, width: int) -> Strip:
         """Return what is seen of one line."""
-        full = max(self._widest, width)
-        strip = self._strips.get((index, full))
+        key = (index, width, self.left)
+        strip = self._strips.get(key)
         if strip is None:
-            strip = self._strips[index, full] = self.paint(
-                self._lines[index], full, self._under(index)
+            pair = self._shown.pairs.get(index)
+            strip = self._strips[key] = (
+                self._of_pair(pair, width, self._under(index))
+                if pair
+                else self._cut(self._lines[index], width, self._under(index))
             )
-        return strip.crop(self.left, self.left + width)
+        return strip
+
+    def _cut(self, line: Line, width: int, under: str) -> Strip:
+        """Return what is seen of a line in `width` cells."""
+        if not self.left:
+            return self.paint(line, width, under)
+        return self.paint(line, self.left + width, under).crop(self.left, self.left + width)
+
+    def _of_pair(self, pair: Pair, width: int, under: str) -> Strip:
+        left, right = _halves(width)
+        middle = self.paint((span("│", "bar"),), 1)
+        old, new = self._of_half(pair.old, left, under), self._of_half(pair.new, right, under)
+        return Strip.join([old, middle, new])
+
+    def _of_half(self, half: Half | None, width: int, under: str) -> Strip:
+        if half is None:
+            return self.paint(EMPTY, width)
+        edge, over = min(width_of(half.gutter), width), under or half.under
+        gutter = self.paint(half.gutter, edge, half.under)
+        return Strip.join([gutter, self._cut(half.text, width - edge, over)])
 
     def _under(self, index: int) -> str:
         if index in self._matches:
             return "match"
-        under = self.document.under
+        under = self._shown.under
         return under[index] if index < len(under) else ""
 
     # --- what stands around changes
@@ -113,6 +182,19 @@ class TextView(Scrolled):
     def action_whitespace(self) -> None:
         """Ask for changes of white space alone to be shown, or hidden."""
         self.post_message(DiffWanted(whitespace=True))
+
+    def action_beside(self) -> None:
+        """Show the two sources of a diff beside each other, or one under the other."""
+        if self.document.beside is None:
+            self.post_message(Told("only a diff has two sides"))
+            return
+        self._beside = not self.is_beside
+        self._lay_out_again()
+        self.refresh()
+
+    def action_pager(self) -> None:
+        """Ask for all of the text in a pager."""
+        self.post_message(PagerWanted(self.document.paged()))
 
     # --- moving
 
@@ -172,7 +254,13 @@ class TextView(Scrolled):
         self._sideways(-SIDEWAYS)
 
     def _sideways(self, by: int) -> None:
-        left = max(0, min(self.left + by, self._widest - self.size.width + 2))
+        left = max(0, min(self.left + by, self._hidden + 1))
         if left != self.left:
             self.left = left
             self.refresh()
+
+
+def _halves(width: int) -> tuple[int, int]:
+    """Return the cells of the two sides, with one between them."""
+    left = (width - 1) // 2
+    return left, max(0, width - 1 - left)
