@@ -72,7 +72,7 @@ def _flag(action: argparse.Action) -> str:
     metavar = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
     name = ", ".join(action.option_strings)
     takes = action.nargs != 0
-    return f"{name} {metavar}".replace("|", "\\|") if name and takes else name or metavar
+    return (f"{name} {metavar}" if name and takes else name or metavar).replace("|", "\\|")
 
 
 def keys() -> str:

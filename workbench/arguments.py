@@ -377,6 +377,16 @@ def _suite(p: argparse.ArgumentParser) -> None:
         _json(sub)
 
 
+def _report(p: argparse.ArgumentParser) -> None:
+    p.add_argument("names", metavar="EXPERIMENT|SESSION", nargs="*",
+                   help="what it is about (default: all sessions)")  # fmt: skip
+    p.add_argument("--out", metavar="DIR",
+                   help="write Markdown, figures and tables there, with the numbers behind them")  # fmt: skip
+    p.add_argument("--cutoffs", metavar="BUDGETS",
+                   help="what was found by then, per run: dollars as 25, queries as 100q (default: 25,50)")  # fmt: skip
+    _json(p)
+
+
 def _mcp(p: argparse.ArgumentParser) -> None:
     p.set_defaults(act="")
     p.add_argument("--http", metavar="HOST:PORT", nargs="?", const="",
@@ -416,7 +426,11 @@ def _mcp_token(p: argparse.ArgumentParser) -> None:
 
 
 _MCP_ACTS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...] = (
-    ("install", "print the server's entry for a client's settings, or write it there", _mcp_install),
+    (
+        "install",
+        "print the server's entry for a client's settings, or write it there",
+        _mcp_install,
+    ),
     ("token", "make a token for the server over HTTP; it is shown once", _mcp_token),
 )
 
@@ -458,6 +472,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("profile", "where the time goes, and what is left to gain", _profile),
     Command("tasks", "list the tasks, show one, or qualify whole suites", _tasks),
     Command("suite", "folders of tasks: added, listed, removed", _suite),
+    Command("report", "what searches found, how sure that is, and what it cost", _report),
     Command("mcp", "serve the evaluator over MCP, on stdio or over HTTP", _mcp),
     Command("doctor", "what this machine has, and what to do about the rest", _doctor),
     Command("config", "every setting, its value and where it came from", _json),
