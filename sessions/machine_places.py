@@ -85,8 +85,10 @@ class MachinePlaces:
         finally:
             self.free(ticket)
 
-    async def take(self, pool: str, places: int) -> int:
+    async def take(self, pool: str, places: int, on_wait: Callable[[], None] = lambda: None) -> int:
         """Return the ticket of a place, once it is ours; a cancelled wait leaves nothing behind.
+
+        `on_wait`: called once, if none is free.
 
         Raises:
             sqlite3.Error: the file cannot be used any more.
@@ -96,6 +98,8 @@ class MachinePlaces:
         ticket = int(made.lastrowid or 0)
         pause_s = 0.02
         try:
+            if not self._is_ours(ticket, pool, places):
+                on_wait()
             while not self._is_ours(ticket, pool, places):
                 await self._sleep(pause_s)
                 pause_s = min(0.25, pause_s * 1.5)
@@ -232,13 +236,16 @@ def joined(session: str) -> MachinePlaces | None:
 
 @asynccontextmanager
 async def place_or_none(
-    shared: MachinePlaces | None, pool: str, places: int
+    shared: MachinePlaces | None,
+    pool: str,
+    places: int,
+    on_wait: Callable[[], None] = lambda: None,
 ) -> AsyncGenerator[None]:
     """Hold a place where places are shared; a file that fails stops no search."""
     ticket = None
     if shared is not None:
         try:
-            ticket = await shared.take(pool, places)
+            ticket = await shared.take(pool, places, on_wait)
         except sqlite3.Error as error:
             log.warning("no place of %s could be asked for: %s", pool, error)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
+from sessions import budget
 from sessions import folder as folders
 from sessions.attention import attention
 from sessions.best import best
@@ -48,6 +49,7 @@ def summarise(state: State) -> dict[str, Any]:
         "device": opened.device if opened else "",
         "eager_ms": state.baseline.eager_ms if state.baseline else None,
         "device_name": state.baseline.device_name if state.baseline else "",
+        "running_s": round(budget.running_s(state, state.last_at), 3),
         "created_at": state.opened_at,
         "updated_at": state.last_at,
     }
@@ -65,7 +67,9 @@ def shown_state(
     if state.state is SessionState.STOPPED and state.code == WAITING:
         return SessionState.WAITING
     if state.state is SessionState.PAUSED:
-        busy = len(state.in_flight) > len(state.awaited) or any(a.evaluating for a in state.attempts.values())
+        busy = len(state.in_flight) > len(state.awaited) or any(
+            a.evaluating for a in state.attempts.values()
+        )
         return SessionState.PAUSING if busy else SessionState.PAUSED
     if state.state is SessionState.RUNNING and waits_for:
         return SessionState.WAITING

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sessions import opening, prompts
 from sessions.best import best
 from sessions.engine import Engine
+from sessions.experiments.sharing import Shares
 from sessions.fold import fold
 from sessions.journal import Journal, Reader
 from sessions.lineage import Lineages
@@ -54,8 +55,10 @@ async def open_engine(folder: SessionFolder, *, step: bool = False) -> Composed:
     opened = state.opened
     if opened is None:
         raise CannotGoOn(f"{folder.journal} holds no session: it is empty.")
-    known = model_choice.catalog(_tables(folder), folder.artifacts)
-    models = {name: model_choice.resolve(known, name) for name in opening.names_in(state)}
+    shares = Shares.of(folder, opened)
+    all_here = model_choice.catalog(_tables(folder), folder.artifacts)
+    known = replace(all_here, limiters=shares.limiters)
+    models = {n: shares.model(model_choice.resolve(known, n)) for n in opening.names_in(state)}
     found = machine.look(opened.python)
     engine: Engine
     notices = Notices(opened.notify, opened.session, lambda: _best(engine))
@@ -64,11 +67,11 @@ async def open_engine(folder: SessionFolder, *, step: bool = False) -> Composed:
         await Journal.open(folder.journal, wal=not storage_of(folder.path).network),
         _strategy(opened),
         models,
-        _evaluator(opened),
+        shares.evaluator(_evaluator(opened)),
         Lineages(folder.lineage),
         prompts.load(),
         machine.languages(found, opened.device),
-        open_model=lambda name: _open_model(folder, opened, known, name),
+        open_model=lambda name: shares.model(_open_model(folder, opened, known, name)),
         redactor=_redactor(folder),
         notify=notices,
         step=step,

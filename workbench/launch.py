@@ -18,6 +18,8 @@ from workbench.plain import inert_line
 if TYPE_CHECKING:
     from sessions.folder import SessionFolder
 
+ENGINE = "workbench.engine_entry"
+"""The module that an engine's process runs."""
 START_LIMIT_S = 90.0
 """An engine is ready in about two seconds; one that must look at the machine first, under load, needs more."""
 _REAP_S = 5.0
@@ -87,7 +89,7 @@ def last_words(folder: SessionFolder, lines: int = 1) -> str:
 
 def _spawn(folder: SessionFolder, ready: int, flags: list[str]) -> subprocess.Popen[bytes]:
     # `-P`: the engine starts in the session's folder, and nothing there may shadow our rooms.
-    words = [sys.executable, "-P", "-m", "workbench.engine_entry", str(folder.path.absolute())]
+    words = [sys.executable, "-P", "-m", ENGINE, str(folder.path.absolute())]
     words += ["--ready", str(ready), *flags]
     try:
         with folder.log.open("ab") as log:

@@ -100,7 +100,9 @@ def _check_prices(resolved: Mapping[str, LanguageModel], settings: Settings) -> 
     limit = settings.number("cost")
     if settings.values["cost"].origin == "default" and set(resolved) <= OUTSIDE:
         return  # `budgets.of_session` takes the default away
-    unpriced = [n for n, m in resolved.items() if m.estimate_usd(_prompt(), MAX_TOKENS) is None]
+    unpriced = [
+        n for n, m in resolved.items() if m.estimate_usd(sample_prompt(), MAX_TOKENS) is None
+    ]
     if limit is not None and unpriced:
         raise CannotGoOn(
             f"the price of {', '.join(unpriced)} is unknown, so a limit of $ {limit:g} cannot hold. Set price_in and "
@@ -108,7 +110,8 @@ def _check_prices(resolved: Mapping[str, LanguageModel], settings: Settings) -> 
         )
 
 
-def _prompt() -> Prompt:
+def sample_prompt() -> Prompt:
+    """Return a prompt to ask prices with."""
     """The shortest prompt there is, to ask what one would cost."""
     context = Context("", Candidate("c0", "", "", None), "cpu", "", (), "half", "budget")
     return Prompt(PromptRole.IDEAS, Agent.IBA, "", context)

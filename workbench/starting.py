@@ -106,7 +106,7 @@ def plan(wish: Wish, settings: Settings, at: At = lambda _: None) -> Plan:
     at("device")
     device = machine.device(found, settings.text("device"))
     at("task")
-    _check_task(task, device, choice)
+    check_task(task, device, choice.models)
     at("")
     request = NewSession(
         task=task.id,
@@ -226,13 +226,19 @@ def _python(settings: Settings) -> str:
     return str(path.absolute()) if path.exists() else given
 
 
-def _check_task(task: task_files.NamedTask, device: str, choice: model_choice.Choice) -> None:
+def check_task(task: task_files.NamedTask, device: str, models: Mapping[str, str]) -> None:
+    """Refuse a task that cannot be worked on there, with these models by role.
+
+    Raises:
+        CannotGoOn: it asks for CUDA where there is none.
+        WrongUsage: no answers were recorded for it.
+    """
     if device == "cpu" and task_files.needs_cuda(task.source):
         raise CannotGoOn(
             f"{task.id} asks for CUDA itself, and this session would run on the CPU. Use a machine with a GPU, or "
             "write the task without naming a device."
         )
-    if "recorded" in kept_models.each(choice.models):
+    if "recorded" in kept_models.each(models):
         _check_recorded(task.id, device)
 
 
