@@ -46,6 +46,8 @@ class TaskPage(BaseModel):
     precision_policy: str = "half"
     tolerance: str = "budget"
     devices: list[str] = Field(default_factory=list[str])
+    device_titles: list[str] = Field(default_factory=list[str])
+    """Their models, in the same order."""
     machine: list[str] = Field(default_factory=list[str])
     """What the first device can do at most, once it was measured."""
     baselines: list[str] = Field(default_factory=list[str])

@@ -141,7 +141,9 @@ def _register_tasks(server: Server) -> None:
         """Show a task's source and the rules for candidates. Next: compile_kernel with your file."""
         task = service(ctx).tasks.get(task_id)
         page = TaskPage(task_id=task.id, title=task.title, task_sha256=task.sha256)
-        page.devices = [d.name for d in [*machine.gpus(), machine.cpu()]]
+        devices = [*machine.gpus(), machine.cpu()]
+        page.devices = [device.name for device in devices]
+        page.device_titles = [device.title for device in devices]
         await service(ctx).tell_known(task, page)
         title = f"{task.id}: {task.title}"
         if len(task.source.encode()) <= _SOURCE_BYTES:

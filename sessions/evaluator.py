@@ -34,6 +34,8 @@ class Ask:
     """Of the text the session began with: another evaluator may hold another."""
     beat: float | None = None
     """`speedup_lo_ratio` of the best: what goes beyond is worth confirming."""
+    device_name: str = ""
+    """The model that the session's numbers were measured on; empty: none yet."""
     profile: bool = False
     """Look at where the time goes, in place of confirming."""
 

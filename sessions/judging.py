@@ -20,7 +20,7 @@ from sessions.model import ORIGINAL
 from sessions.verdicts import kind_of, repeatable, runtime_ms
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Coroutine
 
     from sessions.evaluator import OnStage
     from sessions.model import AttemptRecord, State, SteerRecord
@@ -43,7 +43,11 @@ class Judging:
 
     async def evaluate(self, candidate: str, agent: str) -> None:
         """Write an attempt's verdict; `pause --now` ends this without one."""
-        task = asyncio.create_task(self._evaluate(candidate, agent))
+        await self.interruptible(self._evaluate(candidate, agent))
+
+    async def interruptible(self, work: Coroutine[None, None, None]) -> None:
+        """Do work in the evaluator that `pause --now` ends early; it is done again when the search goes on."""
+        task = asyncio.create_task(work)
         self._parts.evaluations.add(task)
         try:
             await asyncio.wait([task])
@@ -77,6 +81,9 @@ class Judging:
             attempt=name,
             task_sha256=opened.task_sha256,
             beat=found.verdict.get("speedup_lo_ratio") if found else None,
+            device_name=self._parts.state.baseline.device_name
+            if self._parts.state.baseline
+            else "",
         )
 
     async def commit(self, candidate: str) -> None:
@@ -93,7 +100,7 @@ class Judging:
             await self._verdict(attempt, earlier.verdict, reused=earlier.id)
             return
         source = await self._parts.library.text(attempt.source_key)
-        async with self._place(candidate, agent):
+        async with self.place(candidate, agent):
             result = await self.result_of(self.ask_for(candidate, source), agent, record=True)
         calls = calls_of(candidate, agent, result)
         await self._verdict(attempt, result, calls=calls)
@@ -143,7 +150,7 @@ class Judging:
         return lambda stage, detail: self._parts.live.stage(name, stage, detail)
 
     @asynccontextmanager
-    async def _place(self, candidate: str, agent: str) -> AsyncGenerator[None]:
+    async def place(self, candidate: str, agent: str) -> AsyncGenerator[None]:
         """Hold a place in the evaluator."""
         parts = self._parts
         parts.live.queue(1)

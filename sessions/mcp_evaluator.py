@@ -11,18 +11,27 @@ import logging
 import os
 import sys
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+import httpx2
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 from pydantic import ValidationError
 
 from mcp_server.contract import EngineResult
-from sessions.errors import EvaluatorAbsent, EvaluatorLost, EvaluatorRefused, JobUnknown
+from sessions.errors import (
+    DeviceAbsent,
+    EvaluatorAbsent,
+    EvaluatorLost,
+    EvaluatorRefused,
+    JobUnknown,
+)
+from sessions.redact import is_secret
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import AsyncGenerator, Mapping, Sequence
 
     from mcp.types import CallToolResult
 
@@ -55,8 +64,8 @@ class McpEvaluator:
         self._keeper: asyncio.Task[None] | None = None
         self._leave = asyncio.Event()
         self._lock = asyncio.Lock()
-        self._known: set[str] = set()
-        """Tasks whose text was compared."""
+        self._known: set[tuple[int, str, str, str]] = set()
+        """Connections, tasks and devices that were compared."""
 
     @property
     def endpoint(self) -> str:
@@ -125,15 +134,20 @@ class McpEvaluator:
             await self._drop()
 
     async def _same_task(self, ask: Ask) -> None:
-        """Refuse an evaluator that holds another text under the task's name."""
-        if ask.task in self._known or not ask.task_sha256:
+        """Refuse an evaluator that holds another text under the task's name, or has another device."""
+        checked = (self._opened, ask.task, ask.device, ask.device_name)
+        if checked in self._known or not ask.task_sha256:
             return
-        found = (await self.task(ask.task)).get("task_sha256")
+        page = await self.task(ask.task)
+        found = page.get("task_sha256")
         if found and found != ask.task_sha256:
             raise EvaluatorRefused(
                 f"the evaluator holds another text of {ask.task} than this session: its task file has changed since"
             )
-        self._known.add(ask.task)
+        why = lacks(ask, page)
+        if why:
+            raise DeviceAbsent(why)
+        self._known.add((self._opened, *checked[1:]))
 
     async def _call(
         self, tool: str, arguments: Mapping[str, Any], on_stage: OnStage | None = None
@@ -225,6 +239,49 @@ def child(*, sandbox: str, python: str, device: str, places: int) -> McpEvaluato
         words += ["--python", python]
     parameters = StdioServerParameters(command=sys.executable, args=words, env=_environment())
     return McpEvaluator(lambda: stdio_client(parameters, errlog=sys.stderr), places=places)
+
+
+def remote(url: str, token: str, *, places: int, name: str) -> McpEvaluator:
+    """Return the evaluator behind a URL; the token goes into the header alone."""
+    return McpEvaluator(lambda: _over_http(url, token), places=places, name=name)
+
+
+def command(words: Sequence[str], *, places: int, name: str) -> McpEvaluator:
+    """Return the evaluator that a command of the person's starts: `ssh HOST pike mcp --engine`, for one."""
+    environ = {name: value for name, value in os.environ.items() if not is_secret(name)}
+    parameters = StdioServerParameters(command=words[0], args=list(words[1:]), env=environ)
+    return McpEvaluator(
+        lambda: stdio_client(parameters, errlog=sys.stderr), places=places, name=name
+    )
+
+
+@asynccontextmanager
+async def _over_http(url: str, token: str) -> AsyncGenerator[Any]:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    timeout = httpx2.Timeout(30, read=60)
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=timeout) as web,
+        streamable_http_client(url, http_client=web) as streams,
+    ):
+        yield streams
+
+
+def lacks(ask: Ask, page: Mapping[str, Any]) -> str:
+    """Return why a host will not do for a session: it has not its device, or another model of it.
+
+    `page`: what its `get_task` says; `device_titles` are the models of `devices`, in the same order.
+    """
+    names = [str(name) for name in page.get("devices") or ()]
+    titles = [str(title) for title in page.get("device_titles") or ()]
+    wanted = "cuda:0" if ask.device == "cuda" else ask.device
+    if wanted == "auto" or not names:
+        return ""
+    if wanted not in names:
+        return f"there is no {wanted}, only {', '.join(names)}"
+    title = titles[names.index(wanted)] if len(titles) == len(names) else ""
+    if title and ask.device_name and title != ask.device_name:
+        return f"{wanted} is {title}, and this session is measured on {ask.device_name}"
+    return ""
 
 
 def default_places(device: str) -> int:

@@ -18,9 +18,14 @@ def secrets_of(environ: Mapping[str, str], extra: Iterable[str] = ()) -> tuple[s
 
     `extra`: further names, such as a model's `key_env`.
     """
-    names = {name for name in environ if _SECRET_NAME.search(name)} | set(extra)
+    names = {name for name in environ if is_secret(name)} | set(extra)
     values = {environ.get(name, "") for name in names}
     return tuple(sorted((v for v in values if len(v) >= _SHORTEST), key=len, reverse=True))
+
+
+def is_secret(name: str) -> bool:
+    """Return whether a variable's name says that it holds a secret."""
+    return _SECRET_NAME.search(name) is not None
 
 
 class Redactor:

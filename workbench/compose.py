@@ -6,14 +6,13 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sessions import opening, prompts
+from sessions import endpoints, opening, prompts
 from sessions.best import best
 from sessions.engine import Engine
 from sessions.experiments.sharing import Shares
 from sessions.fold import fold
 from sessions.journal import Journal, Reader
 from sessions.lineage import Lineages
-from sessions.mcp_evaluator import McpEvaluator, child, default_places
 from sessions.models.port import ModelRefused
 from sessions.models.recorded import refusal
 from sessions.redact import Redactor, secrets_of
@@ -26,6 +25,7 @@ from workbench.notices import Notices
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sessions.evaluator import Evaluator
     from sessions.facts import Opened
     from sessions.folder import SessionFolder
     from sessions.model import State
@@ -107,6 +107,7 @@ def _open_model(folder: SessionFolder, opened: Opened, known: Catalog, name: str
 
 def _redactor(folder: SessionFolder) -> Redactor:
     named = [str(table["key_env"]) for table in _tables(folder).values() if table.get("key_env")]
+    named += [one.token_env for one in endpoints.read(config.load().evaluators) if one.token_env]
     return Redactor(secrets_of(os.environ, named))
 
 
@@ -115,13 +116,9 @@ def _tables(folder: SessionFolder) -> dict[str, Mapping[str, object]]:
     return {**config.load().models, **kept_models.tables_of(folder)}
 
 
-def _evaluator(opened: Opened) -> McpEvaluator:
-    return child(
-        sandbox=opened.sandbox,
-        python=opened.python,
-        device=opened.device,
-        places=default_places(opened.device),
-    )
+def _evaluator(opened: Opened) -> Evaluator:
+    here = endpoints.Here(opened.sandbox, opened.python, opened.device)
+    return endpoints.pool(endpoints.read(config.load().evaluators), here, os.environ)
 
 
 def _best(engine: Engine) -> str:

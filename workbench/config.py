@@ -96,6 +96,8 @@ class Settings:
     keys: Mapping[str, str] = field(default_factory=dict[str, str])
     """Act id to key, for the screens."""
     warnings: tuple[str, ...] = ()
+    evaluators: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Any])
+    """`[evaluators.NAME]`: where candidates are evaluated; none: on this machine."""
 
     def __getitem__(self, name: str) -> Value:
         """Return one value."""
@@ -159,6 +161,7 @@ class _Layers:
     model_origins: dict[str, str] = field(default_factory=dict[str, str])
     keys: dict[str, str] = field(default_factory=dict[str, str])
     warnings: list[str] = field(default_factory=list[str])
+    evaluators: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
 
     def put(self, name: str, value: Any, origin: str) -> None:
         setting = BY_NAME.get(name)
@@ -172,10 +175,12 @@ class _Layers:
                 self._models(path, value)
             elif name == "keys":
                 self._keys(path, value)
+            elif name == "evaluators":
+                self._evaluators(path, value)
             elif name in BY_NAME:
                 self.put(name, value, str(path))
             else:
-                known = (*BY_NAME, "models", "keys")
+                known = (*BY_NAME, "models", "keys", "evaluators")
                 raise WrongUsage(f"{path}: there is no setting {name!r}.{nearest(name, known)}")
 
     def environment(self, env: Mapping[str, str]) -> None:
@@ -195,6 +200,7 @@ class _Layers:
             self.model_origins,
             self.keys,
             tuple(self.warnings),
+            self.evaluators,
         )
 
     def _models(self, path: Path, tables: Any) -> None:
@@ -203,6 +209,11 @@ class _Layers:
         for name, table in tables.items():  # pyright: ignore[reportUnknownVariableType]
             self.models[str(name)] = _model_table(path, str(name), table)  # pyright: ignore[reportUnknownArgumentType]
             self.model_origins[str(name)] = str(path)  # pyright: ignore[reportUnknownArgumentType]
+
+    def _evaluators(self, path: Path, tables: Any) -> None:
+        if not isinstance(tables, dict) or not all(isinstance(t, dict) for t in tables.values()):  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType] - checked here
+            raise WrongUsage(f"{path}: [evaluators.NAME] must be a table.")
+        self.evaluators.update(cast("dict[str, dict[str, Any]]", tables))  # tables of TOML
 
     def _keys(self, path: Path, table: Any) -> None:
         if not isinstance(table, dict):

@@ -1,9 +1,12 @@
 """An MCP server with the evaluator's tools and known fates, in this process or as a child on stdio.
 
-A source with `# die` ends the server; one with `# slow` stays pending until it is cancelled.
+A source with `# die` ends the server; one with `# slow` stays pending until it is cancelled. `python -m
+tests.sessions.scripted_server [DEVICE TITLE]`: what it says it has, by default the CPU that the fates are of.
 """
 
+import hashlib
 import os
+import sys
 from typing import Annotated, Any
 
 from mcp.server import MCPServer
@@ -11,12 +14,13 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult
 
 from mcp_server.contract import EngineResult
-from tests.fakes import verdict_on
+from tests.fakes import SOURCE, verdict_on
 
-SHA = "ab" * 32
+SHA = hashlib.sha256(SOURCE.encode()).hexdigest()
+DEVICE, TITLE = "cpu", "a test CPU"
 
 
-def build() -> MCPServer[Any]:
+def build(device: str = DEVICE, title: str = TITLE) -> MCPServer[Any]:
     """Return the server."""
     server: MCPServer[Any] = MCPServer("scripted")
     jobs: dict[str, dict[str, Any]] = {}
@@ -25,7 +29,8 @@ def build() -> MCPServer[Any]:
     async def get_task(task_id: str) -> dict[str, Any]:
         if task_id != "local/twice":
             raise ToolError(f"No task {task_id!r}: list_tasks shows them.")
-        return {"task_id": task_id, "task_sha256": SHA}
+        known = {"task_id": task_id, "task_sha256": SHA}
+        return {**known, "devices": [device], "device_titles": [title]}
 
     @server.tool()
     async def evaluate_kernel(
@@ -59,6 +64,7 @@ def build() -> MCPServer[Any]:
             return _result({"state": job["state"], "job_id": job_id, "stage": "build"})
         told = {name: job[name] for name in ("attempt_id", "hottest") if name in job}
         found = verdict_on(job["source"]) | told | {"job_id": job_id}
+        found |= {"device": device, "device_name": title}
         return _result({"state": "done", **found})
 
     @server.tool()
@@ -74,4 +80,4 @@ def _result(data: dict[str, Any]) -> CallToolResult:
 
 
 if __name__ == "__main__":
-    build().run("stdio")
+    build(*sys.argv[1:3]).run("stdio")
