@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -64,7 +65,8 @@ def address(typed: str) -> Address:
     """
     default_host, _, default_port = DEFAULT_ADDRESS.rpartition(":")
     host, port = _split(typed.strip())
-    if not port.isascii() or not (port or default_port).isdigit() or int(port or 0) > 65_535:
+    named = re.fullmatch(r"[\w.-]*|[0-9A-Fa-f:.]+", host)
+    if not named or not re.fullmatch(r"[0-9]{0,5}", port) or int(port or 0) > 65_535:
         raise BadAddress(f"{typed!r} is no HOST:PORT: for example {DEFAULT_ADDRESS}.")
     return Address(host or default_host, int(port or default_port))
 
@@ -102,8 +104,8 @@ class Access:
     @property
     def url(self) -> str:
         """Return where a client finds the server."""
-        name = self.hosts[0] if self.hosts and not self.at.is_loopback else str(self.at)
-        return f"http://{name}/mcp"
+        beyond = [name for name in self.names[1:] if ":" in name] if not self.at.is_loopback else []
+        return f"http://{beyond[0] if beyond else self.at}/mcp"
 
     def auth(self) -> AuthSettings:
         """Return what the SDK needs to ask for tokens."""

@@ -15,12 +15,13 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import ValidationError
 
-from mcp_server import logs, session_tools, tokens, tools
+from mcp_server import agent_prompts, logs, resources, session_tools, task_adding, tokens, tools
 from mcp_server.access import Web
 from mcp_server.callers import ALL_SESSIONS, TASKS, Callers
 from mcp_server.errors import EvaluatorError
 from mcp_server.local import Setting
 from mcp_server.service import Service, open_service
+from mcp_server.tasks import Tasks
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
@@ -149,6 +150,10 @@ def build(
         auth=access.auth() if access else None,
     )
     tools.register(server)
+    task_adding.register(server)
+    tasks = Tasks(setting.home)
+    resources.register(server, tasks)
+    agent_prompts.register(server, tasks, sessions=sessions is not None)
     if sessions is not None:
         session_tools.register(server, sessions)
     return server

@@ -37,6 +37,8 @@ HEADER_LIMIT_S = 10.0
 """Within which a connection must have said what it wants."""
 _CONNECTION_LIMIT = 512
 _LEAVING_LIMIT_S = 3
+_WAITING = 512
+"""Connections that nobody has taken yet."""
 
 
 def bind(at: Address) -> tuple[socket.socket, Address]:
@@ -46,16 +48,25 @@ def bind(at: Address) -> tuple[socket.socket, Address]:
         BadAddress: it is taken, or not this machine's.
     """
     try:
-        found = socket.getaddrinfo(at.host, at.port, type=socket.SOCK_STREAM)[0]
+        family, kind, protocol, _, where = socket.getaddrinfo(
+            at.host, at.port, type=socket.SOCK_STREAM
+        )[0]
         # with its protocol named: asyncio sends at once only on what says that it is TCP, else answers take 40 ms
-        listening = socket.socket(*found[:3])
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(found[4])
+        listening = socket.socket(family, kind, protocol)
     except OSError as error:
-        raise BadAddress(
-            f"Cannot listen at {at} ({error.strerror}): give another HOST:PORT."
-        ) from error
+        raise _not_there(at, error) from error
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(where)
+        listening.listen(_WAITING)  # from now on clients wait until they are answered
+    except OSError as error:
+        listening.close()
+        raise _not_there(at, error) from error
     return listening, Address(at.host, listening.getsockname()[1])
+
+
+def _not_there(at: Address, error: OSError) -> BadAddress:
+    return BadAddress(f"Cannot listen at {at} ({error.strerror}): give another HOST:PORT.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +118,12 @@ def web_app(server: KernelServer, access: Access) -> Starlette:
 
 async def serve(server: KernelServer, access: Access, listening: socket.socket) -> None:
     """Serve until a signal ends it; jobs and processes end with it."""
+    with listening:
+        await web_server(server, access).serve(sockets=[listening])
+
+
+def web_server(server: KernelServer, access: Access) -> uvicorn.Server:
+    """Return the web server; it ends in order once its `should_exit` is set."""
     config = uvicorn.Config(
         web_app(server, access),
         http=ImpatientProtocol,
@@ -117,11 +134,11 @@ async def serve(server: KernelServer, access: Access, listening: socket.socket) 
         server_header=False,
         proxy_headers=False,
         limit_concurrency=_CONNECTION_LIMIT,
+        backlog=_WAITING,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=_LEAVING_LIMIT_S,
     )
-    with listening:
-        await uvicorn.Server(config).serve(sockets=[listening])
+    return uvicorn.Server(config)
 
 
 class Late(Exception):

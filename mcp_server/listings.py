@@ -52,6 +52,8 @@ class TaskPage(BaseModel):
     """What the first device can do at most, once it was measured."""
     baselines: list[str] = Field(default_factory=list[str])
     """The original by itself on that device, once it was measured: eager first."""
+    builds: list[str] = Field(default_factory=list[str])
+    """Ways to write a kernel that the first device's machine can build, cheapest first."""
     floors: list[str] = Field(default_factory=list[str])
     """The least time by precision class: every byte once, products at the fastest measured rate."""
 

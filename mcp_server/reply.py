@@ -124,4 +124,8 @@ def _text(data: Message, title: str) -> str:
 def _shown(value: object) -> str:
     if isinstance(value, str):
         return f"\n{value}" if "\n" in value else value
+    if isinstance(value, list):
+        items = cast("list[object]", value)
+        if items and all(isinstance(item, str) for item in items):
+            return "".join(f"\n- {item}" for item in items)
     return json.dumps(value, ensure_ascii=False)

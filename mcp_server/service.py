@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from mcp_server import build, clean, facts, profile, task_pages
+from mcp_server import build, clean, facts, profile, task_pages, ways
 from mcp_server.artifacts import KEPT_S, Artifacts, new_id
 from mcp_server.callers import ENGINE, Callers
 from mcp_server.contract import EngineResult, Status
@@ -96,7 +96,8 @@ class Service:
     async def tell_known(self, task: Task, page: TaskPage) -> None:
         """Add what was measured of the device and of the task, if anything was; nothing is started."""
         with suppress(EvaluatorError):  # a server without an interpreter can still show its tasks
-            _, known = await self.executor.known("auto")
+            device, known = await self.executor.known("auto")
+            page.builds = ways.lines(device, await self.executor.python())
             page.machine = facts.lines(known) if known else []
             kept = await self.executor.known_task(task, "auto")
             page.baselines = profile.baseline_lines(kept) if kept else []

@@ -17,6 +17,7 @@ from pydantic import Field
 
 from mcp_server import machine, task_pages
 from mcp_server.callers import ENGINE, TASKS
+from mcp_server.clean import printable
 from mcp_server.contract import SOURCE_LIMIT, WAIT_LIMIT_S, EngineResult, KernelResult
 from mcp_server.errors import EvaluatorError
 from mcp_server.jobs import Job
@@ -140,17 +141,18 @@ def _register_tasks(server: Server) -> None:
     async def get_task(ctx: Ctx, task_id: TaskId) -> Annotated[CallToolResult, TaskPage]:
         """Show a task's source and the rules for candidates. Next: compile_kernel with your file."""
         task = service(ctx).tasks.get(task_id)
-        page = TaskPage(task_id=task.id, title=task.title, task_sha256=task.sha256)
+        title, source = printable(task.title), printable(task.source)
+        page = TaskPage(task_id=task.id, title=title, task_sha256=task.sha256)
         devices = [*machine.gpus(), machine.cpu()]
         page.devices = [device.name for device in devices]
         page.device_titles = [device.title for device in devices]
         await service(ctx).tell_known(task, page)
-        title = f"{task.id}: {task.title}"
-        if len(task.source.encode()) <= _SOURCE_BYTES:
-            page.source = task.source
+        title = f"{task.id}: {title}"
+        if len(source.encode()) <= _SOURCE_BYTES:
+            page.source = source
         if page.source is None or not fits(page, title):
             page.source = None
-            page.source_id = service(ctx).artifacts.keep(caller(ctx), "src", task.source)
+            page.source_id = service(ctx).artifacts.keep(caller(ctx), "src", source)
         return plain_reply(page, title)
 
 

@@ -46,7 +46,7 @@ async def test_a_server_answers_before_anything_is_started(state: Path) -> None:
     async with Client(server(state)) as client:
         tools = await client.list_tools()
         tasks = fields(await client.call_tool("list_tasks", {}))
-        assert len(tools.tools) == 10
+        assert len(tools.tools) == 11
         assert len(tasks["tasks"]) == 8
         assert _scratch(state) == []
 

@@ -31,6 +31,7 @@ AGENT_TOOLS = {
     "wait_job",
     "cancel_job",
     "get_artifact",
+    "add_task",
 }
 
 
@@ -106,6 +107,8 @@ async def test_a_task_shows_its_source_rules_and_digest(setting: Setting) -> Non
     assert len(shown["task_sha256"]) == 64
     assert "cpu" in shown["devices"]
     assert any("ModelNew" in rule for rule in shown["rules"])
+    assert "PyTorch" in shown["builds"][-1]
+    assert all("about" in line for line in shown["builds"][:-1])
 
 
 async def test_a_candidate_is_compiled_checked_and_timed_by_its_id(setting: Setting) -> None:
