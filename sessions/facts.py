@@ -419,6 +419,7 @@ _BODIES: tuple[type[Body], ...] = (
     Finished,
 )
 KINDS: dict[str, type[Body]] = {body.KIND: body for body in _BODIES}
+_FIELDS = {kind: frozenset(f.name for f in fields(body)) for kind, body in KINDS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -447,5 +448,5 @@ def decode(kind: str, data: dict[str, Any]) -> Body:
         raise UnknownFact(
             f"a fact of kind {kind!r} is not known to this version of pike; update pike"
         )
-    known = {f.name for f in fields(found)}
+    known = _FIELDS[kind]
     return found(**{name: value for name, value in data.items() if name in known})
