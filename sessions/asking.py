@@ -24,6 +24,7 @@ from sessions.recorder import Entry
 from sessions.samples import prompt_hash
 from sessions.steering import model_of, shaping, words_of
 from sessions.steps import Reserve, attempts_of, below_ban, history, next_step, opening
+from sessions.telling import told
 from strategies import fixing
 from strategies.prompting import build
 from strategies.protocol import Context, PromptRole
@@ -274,6 +275,7 @@ class Asking:
         library = parts.library
         shown = attempts_of(parts.state, record)[-(parts.settings.fix_memory + 1) :]
         device = baseline.device if baseline else opened.device
+        tells = told(parts.state, record, reserve.again_of or reserve.role)
         return Context(
             task_id=opened.task,
             original=await library.original(),
@@ -288,6 +290,8 @@ class Asking:
             attempts=tuple([await library.attempt(attempt) for attempt in shown]),
             guides=tuple(guides),
             instructions=opened.instructions,
+            known=tells.known,
+            notes=tells.notes,
             reply_fault=reserve.fault,
             again_of=reserve.again_of,
         )

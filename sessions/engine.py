@@ -13,7 +13,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from sessions import budget, commands, control, plain_start, proposing, stepping
+from sessions import budget, commands, control, informing, plain_start, proposing, stepping
 from sessions import facts as f
 from sessions.baseline import commit_original, measure_original, remeasure
 from sessions.clock import Clock, SystemClock
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-MEASURE, FINISH = "measure", "finish"
+MEASURE, INFORM, FINISH = "measure", "inform", "finish"
 """Tasks of the engine's own, beside one per trajectory."""
 
 
@@ -220,8 +220,7 @@ class Engine:
     async def _loop(self) -> None:
         while self.state.state not in ENDED:
             event = self.parts.recorder.event
-            for command in await self._journal.commands():
-                await control.obey(self, command)
+            await self._obey()
             if self.stop is not None:
                 await self._try_to_stop(self.stop)
             elif self.state.state is SessionState.RUNNING:
@@ -233,6 +232,20 @@ class Engine:
         if self.state.state is SessionState.FINISHED:
             await self._lineages.tidy()
             self._notify(SessionState.FINISHED, self.state.cause)
+
+    async def _obey(self) -> None:
+        """Carry out what people asked, until nothing waits.
+
+        A fact that was kept while the commands were read has it done again: what was asked before a trajectory closed
+        is obeyed before anything follows from that.
+        """
+        while True:
+            seq = self.state.seq
+            asked = await self._journal.commands()
+            for command in asked:
+                await control.obey(self, command)
+            if not asked and self.state.seq == seq:
+                return
 
     def _only_others_go_on(self) -> bool:
         """Return whether a step is over; what is awaited becomes the reason to stop."""
@@ -265,6 +278,8 @@ class Engine:
             await self.pause(parts.recorder.full, "disk_full")
         elif state.baseline is None:
             self._begin(MEASURE, self._measure)
+        elif informing.due(state):
+            self._begin(INFORM, self._inform)
         else:
             parts.out_of = self._used_up() or parts.out_of
             if budget.grace_over(state, parts.clock.now()):
@@ -291,8 +306,9 @@ class Engine:
     async def _propose(self) -> None:
         if proposing.submission_due(self.state):
             await self.parts.recorder.write(proposing.submission(self.state))
-        if plain_start.due(self.state):
-            await plain_start.begin(self.parts)
+            return
+        if plain_start.due(self.state) and await plain_start.begin(self.parts):
+            return
         if not self._asks or plain_start.under_way(self.state):
             return
         try:
@@ -337,7 +353,7 @@ class Engine:
             return
         task = self._group.create_task(self._guarded(name, work))
         self._tasks[name] = task
-        if name in (MEASURE, FINISH):
+        if name in (MEASURE, INFORM, FINISH):
             self.parts.evaluations.add(task)
         task.add_done_callback(lambda _: self._ended(name, task))
 
@@ -367,6 +383,12 @@ class Engine:
             await self.pause(fact.cause, fact.code)
         else:
             await parts.recorder.write(fact)
+
+    async def _inform(self) -> None:
+        parts = self.parts
+        with parts.gate.task():
+            await parts.gate.enter()
+            await parts.recorder.write(await informing.ask(parts))
 
     async def _finish(self) -> None:
         parts = self.parts

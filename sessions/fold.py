@@ -275,7 +275,7 @@ def _verdict(state: State, body: f.VerdictReached, at: float) -> None:
     attempt = state.attempts[body.candidate]
     attempt.kind, attempt.runtime_ms = body.kind, body.runtime_ms
     attempt.verdict, attempt.reused = body.verdict, body.reused
-    attempt.evaluating, attempt.verdict_at = "", at
+    attempt.evaluating, attempt.verdict_at, attempt.verdict_seq = "", at, state.seq
     attempt.queries_then = state.spending.queries
     attempt.cost_then = state.spending.cost_usd
     state.leader = best_of([*([state.leader] if state.leader else []), attempt])
@@ -286,6 +286,7 @@ def _closed(state: State, body: f.Closed) -> None:
     if not trajectory.queries and trajectory.proposal.role not in UNPAID:
         state.spending.queries_reserved -= 1
     trajectory.closed, trajectory.works = body.reason, body.works
+    trajectory.closed_seq = state.seq
     trajectory.ideas = tuple(body.ideas)
     state.absorbed.append(body.proposal)
     state.open_now.pop(body.proposal, None)

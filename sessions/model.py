@@ -93,6 +93,8 @@ class AttemptRecord:
     commit: str = ""
     branch: str = ""
     verdict_at: float | None = None
+    verdict_seq: int = 0
+    """The number of its `verdict`."""
     remeasured: dict[str, Any] = field(default_factory=dict[str, Any])
     banned: bool = False
     cost_usd: float | None = None
@@ -137,6 +139,8 @@ class TrajectoryRecord:
     attempts: list[str] = field(default_factory=list[str])
     closed: str = ""
     """The reason, once closed."""
+    closed_seq: int = 0
+    """The number of its `closed`."""
     works: str = ""
     ideas: tuple[str, ...] = ()
 

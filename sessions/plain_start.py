@@ -44,8 +44,8 @@ def under_way(state: State) -> bool:
     return any(is_plain(record.proposal) for record in state.open)
 
 
-async def begin(parts: Parts) -> None:
-    """Propose the plain variants in one fact, their sources with it; nothing where no rule applies."""
+async def begin(parts: Parts) -> bool:
+    """Propose the plain variants in one fact, their sources with it; False where no rule applies."""
     sources = plain_variants(await _context(parts))
     proposals = [
         Proposal(
@@ -56,11 +56,9 @@ async def begin(parts: Parts) -> None:
         )
         for number, source in enumerate(sources, 1)
     ]
-    if proposals:
-        fact = f.Proposed([as_json(proposal) for proposal in proposals], None)
-        await parts.recorder.decide(
-            lambda state: Entry((fact,), texts=sources) if due(state) else None
-        )
+    fact = f.Proposed([as_json(proposal) for proposal in proposals], None)
+    entry = Entry((fact,), texts=sources)
+    return await parts.recorder.decide(lambda state: entry if proposals and due(state) else None)
 
 
 async def _context(parts: Parts) -> Context:

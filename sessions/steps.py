@@ -3,7 +3,7 @@
 Because nothing else remembers, a search resumed after a kill goes on exactly where its facts end.
 
 ```
-Reserve ─▶ Ask ─▶ Read ─▶ Evaluate ─▶ Commit ─▶ Reserve (a fix) … ─▶ Close
+[Look ─▶] Reserve ─▶ Ask ─▶ Read ─▶ Evaluate ─▶ Commit ─▶ Reserve (a fix) … ─▶ Close
 ```
 """
 
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
 from sessions.budget import UNPAID
+from sessions.telling import lacks_profile
 from sessions.verdicts import verdict_of
 from strategies import fixing
 from strategies.protocol import Attempt, Candidate, Fix, PromptRole, Reason, Role
@@ -35,6 +36,13 @@ class Reserve:
     """A configured role, or a model of the cascade."""
     fault: str = ""
     again_of: PromptRole | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Have the parent profiled, so that the first prompt can tell where its time goes."""
+
+    candidate: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +86,7 @@ class End:
     works: str = ""
 
 
-Step = Reserve | Ask | Read | Submit | Evaluate | Commit | End
+Step = Look | Reserve | Ask | Read | Submit | Evaluate | Commit | End
 
 
 def next_step(state: State, record: TrajectoryRecord, rules: fixing.FixRules) -> Step:
@@ -102,7 +110,7 @@ def next_step(state: State, record: TrajectoryRecord, rules: fixing.FixRules) ->
 
 def is_call(step: Step) -> bool:
     """Return whether a step starts something that a pause holds back."""
-    return isinstance(step, Reserve | Evaluate | Submit)
+    return isinstance(step, Look | Reserve | Evaluate | Submit)
 
 
 def opening(role: Role) -> PromptRole:
@@ -165,6 +173,8 @@ def _after(
 ) -> Step:
     steps = history(state, record)
     first = opening(record.proposal.role)
+    if not steps and lacks_profile(state, record):
+        return Look(record.proposal.parent)
     if not steps:
         model = "ideas" if first is PromptRole.IDEAS else fixing.IMPROVE_MODEL
         return Reserve(0, first, model)

@@ -14,6 +14,7 @@ from sessions.ids import candidate_id, number_of
 from sessions.journal import key_of
 from sessions.judging import Judging
 from sessions.models.port import Finish
+from sessions.profiling import Profiling
 from sessions.recorder import Entry
 from strategies import reply
 from strategies.protocol import Reason, Role
@@ -50,6 +51,7 @@ class Trajectories:
         self._parts = parts
         self._asking = Asking(parts)
         self._judging = Judging(parts)
+        self._profiling = Profiling(parts, self._judging)
         self._places = Places(set())
 
     async def run(self, proposal: str) -> None:
@@ -70,6 +72,8 @@ class Trajectories:
             await parts.gate.enter()
             return
         match step:
+            case steps.Look():
+                await self._profiling.look(step.candidate, f"COA-{place}")
             case steps.Reserve():
                 await self._reserve(record, step, place)
             case steps.Ask():

@@ -15,7 +15,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from strategies.briefing import Known, ParentNotes
 
 JsonMap = Mapping[str, Any]
 
@@ -258,9 +261,12 @@ class Context:
     attempts: tuple[Attempt, ...] = ()
     """Fixes: earlier attempts of the chain, the failing one last."""
     guides: tuple[str, ...] = ()
-    """A human's guides in force, marked in the prompt."""
+    """A human's guides in force."""
     instructions: str = ""
     """The person's standing instructions (`--instructions FILE`)."""
+    known: Known | None = None
+    notes: ParentNotes | None = None
+    """With `known`: what the options `informed` and `profile_guided` tell."""
     reply_fault: str = ""
     """`again`: what was wrong with the last reply."""
     again_of: PromptRole | None = None

@@ -31,11 +31,12 @@ _SECTION = re.compile(
 
 _ASKED = ("machine", "languages", "original")
 _CODED = ("original", "people", "rules")
+_TOLD = ("examples", "known", "notes", "parent")
 REQUIRED: Mapping[str, tuple[str, ...]] = {
-    PromptRole.IDEAS: (*_ASKED, "people"),
-    PromptRole.START: (*_ASKED, *_CODED, "examples", "idea"),
-    PromptRole.IMPROVE: (*_ASKED, *_CODED, "examples", "parent"),
-    PromptRole.CROSS: (*_ASKED, *_CODED, "examples", "parent", "inspirations"),
+    PromptRole.IDEAS: (*_ASKED, "known", "people"),
+    PromptRole.START: (*_ASKED, *_CODED, "examples", "known", "notes", "idea"),
+    PromptRole.IMPROVE: (*_ASKED, *_CODED, *_TOLD),
+    PromptRole.CROSS: (*_ASKED, *_CODED, *_TOLD, "inspirations"),
     PromptRole.FIX_ERROR: (*_CODED, "failed", "earlier", "fault", "stdout", "stderr"),
     PromptRole.FIX_WRONG: (*_CODED, "examples", "failed", "earlier", "fault", "outputs"),
     PromptRole.FIX_REJECTED: (*_CODED, "failed", "earlier", "fault", "broken_rule"),

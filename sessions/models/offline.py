@@ -74,6 +74,8 @@ def answer(prompt: Prompt, sample: int) -> str:
     """Return the reply to a prompt, in the format that any model's reply has."""
     context = prompt.context
     role = prompt.role
+    if context.notes is not None:  # what is told of siblings makes every prompt a first one
+        sample = max(sample, context.notes.asked)
     if role is PromptRole.AGAIN:
         role = context.again_of or PromptRole.START
     match role:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strategies.agents import blocks
+from strategies.agents import blocks, measured
 from strategies.protocol import Agent, Candidate, Context, Prompt, PromptRole
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ def prompt(role: PromptRole, context: Context, templates: Templates) -> Prompt:
         "idea": context.idea or _FREE,
         "parent": _parent(context),
         "inspirations": _inspirations(context),
+        "known": measured.known(context, measured.FOR_CODE),
+        "notes": measured.parent_notes(context),
     }
     return Prompt(role, Agent.COA, templates.fill(role, values), context)
 

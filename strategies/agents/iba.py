@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strategies.agents import blocks
+from strategies.agents import blocks, measured
 from strategies.protocol import Agent, Context, Prompt, PromptRole
 
 if TYPE_CHECKING:
@@ -13,5 +13,7 @@ if TYPE_CHECKING:
 
 def ideas(context: Context, templates: Templates) -> Prompt:
     """Ask for at most ten separate ideas, best first."""
-    text = templates.fill(PromptRole.IDEAS, blocks.shared(context, templates))
+    values = blocks.shared(context, templates)
+    values["known"] = measured.known(context, measured.FOR_IDEAS)
+    text = templates.fill(PromptRole.IDEAS, values)
     return Prompt(PromptRole.IDEAS, Agent.IBA, text, context)
