@@ -82,9 +82,11 @@ def parser() -> argparse.ArgumentParser:
     selftest.add_argument("ids", nargs="*", help="only these cases")
     qualify = commands.add_parser("qualify", help="which tasks can judge candidates, how finely")
     _qualifying(qualify)
-    for command in (serve, evaluate, profile, replay, doctor, facts, selftest, qualify):
+    baselines = commands.add_parser("baselines", help="plain PyTorch and candidates on suites")
+    _measuring(baselines)
+    for command in (serve, evaluate, profile, replay, doctor, facts, selftest, qualify, baselines):
         _placing(command)
-    for command in (evaluate, profile, replay, tasks, doctor, facts, selftest, qualify):
+    for command in (evaluate, profile, replay, tasks, doctor, facts, selftest, qualify, baselines):
         command.add_argument("--json", action="store_true", help="JSON on stdout")
     return top
 
@@ -103,6 +105,16 @@ def _qualifying(qualify: argparse.ArgumentParser) -> None:
     qualify.add_argument("--cheats", action="store_true", help="try generic cheats on each")
     qualify.add_argument("--limit", type=float, default=300, help="seconds for each task")
     qualify.add_argument("--table", metavar="FILE", help="write a Markdown table")
+
+
+def _measuring(baselines: argparse.ArgumentParser) -> None:
+    baselines.add_argument("paths", nargs="+", help="files, folders, ids or suites")
+    baselines.add_argument(
+        "--candidates", metavar="DIR", action="append", default=[], help="measure these, too"
+    )
+    baselines.add_argument("--precision", choices=("fp32", "tf32", "half"), default="half")
+    baselines.add_argument("--limit", type=float, default=300, help="seconds for each task")
+    baselines.add_argument("--output", metavar="FILE", help="write a Markdown table")
 
 
 def _placing(command: argparse.ArgumentParser) -> None:
@@ -129,7 +141,7 @@ def run(arguments: argparse.Namespace) -> int:
     match arguments.command:
         case "serve":
             return _serve(arguments)
-        case "tasks" | "suite" | "qualify":
+        case "tasks" | "suite" | "qualify" | "baselines":
             return _about_tasks(arguments)
         case "doctor":
             from mcp_server import doctor
@@ -175,6 +187,10 @@ def _about_tasks(arguments: argparse.Namespace) -> int:
             from mcp_server import suite_command
 
             return suite_command.main(home(), arguments)
+        case "baselines":
+            from mcp_server import baselines_command
+
+            return baselines_command.main(setting(arguments), arguments)
         case _:
             from mcp_server import qualify_command
 

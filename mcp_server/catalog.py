@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from mcp_server import folding, input_sizes, kept, needs, task_text
 from mcp_server.errors import NotATask
@@ -85,7 +85,7 @@ class Catalog:
 
     def _read(self, suite: str) -> dict[str, list[Any]]:
         whole = kept.read(self._folder / f"{suite}.json") or {}
-        return cast("Any", whole.get("files", {})) if whole.get("version") == _version() else {}
+        return whole.get("files", {}) if whole.get("version") == _version() else {}
 
     def _write(self, suite: str, files: dict[str, list[Any]]) -> None:
         now = time.time_ns()

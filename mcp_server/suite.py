@@ -12,7 +12,7 @@ import re
 import time
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from mcp_server import generic_cheats, kept, states
 from mcp_server.artifacts import new_id
@@ -91,7 +91,7 @@ class Kept:
         """Return the row of a key, or None."""
         found = kept.read(self.folder / f"{key}.json")
         try:
-            return Row(**cast("dict[str, Any]", found)) if found is not None else None
+            return Row(**found) if found is not None else None
         except TypeError:
             return None
 
@@ -181,14 +181,14 @@ async def qualify(executor: LocalExecutor, task: Task, wish: Wish) -> Row:
         stages=stages,
         leased=wish.baselines,
     )
-    row = _row(task, await executor.qualify(work, _silent))
+    row = _row(task, await executor.qualify(work, silent))
     if wish.cheats and row.state == "qualified":
         row.cheats.update(await _cheats(executor, task, wish))
     return replace(row, seconds=round(time.monotonic() - began, 1))
 
 
-def _silent(_stage: str, _detail: str) -> None:
-    return None
+def silent(_stage: str, _detail: str) -> None:
+    """Report nothing."""
 
 
 async def _cheats(executor: LocalExecutor, task: Task, wish: Wish) -> dict[str, str]:
@@ -203,7 +203,7 @@ async def _cheats(executor: LocalExecutor, task: Task, wish: Wish) -> dict[str, 
             stages=_CHECK,
             leased=wish.baselines,
         )
-        said[name] = _said((await executor.run(work, _silent)).verdict)
+        said[name] = _said((await executor.run(work, silent)).verdict)
     return said
 
 

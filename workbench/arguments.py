@@ -372,7 +372,24 @@ def _suite(p: argparse.ArgumentParser) -> None:
     listed = acts.add_parser("list", help="list the suites that were added")
     remove = acts.add_parser("remove", help="forget a suite; its folder stays as it is")
     remove.add_argument("name", metavar="NAME", help="of the suite")
-    for name, sub in (("add", add), ("list", listed), ("remove", remove)):
+    baselines = acts.add_parser(
+        "baselines", help="measure plain PyTorch, and candidates you have, without a search"
+    )
+    baselines.add_argument("tasks", metavar="SUITE|TASK", nargs="+",
+                           help="suites, levels of them, ids, files or folders")  # fmt: skip
+    baselines.add_argument("--candidates", metavar="DIR", action="append", default=[],
+                           help="measure its files, named or numbered as the tasks; may be repeated")  # fmt: skip
+    baselines.add_argument("--output", metavar="FILE.md", help="write a Markdown table there")
+    baselines.add_argument("--limit", metavar="SECONDS", type=float,
+                           help="for each task's qualification (default: 300)")  # fmt: skip
+    baselines.add_argument(
+        "--device", metavar="DEVICE", help="cuda:0 .. or cpu (default: the first GPU)"
+    )
+    baselines.add_argument(
+        "--precision", metavar="POLICY", help="fp32, tf32 or half (default: half)"
+    )
+    _boxes(baselines)
+    for name, sub in (("add", add), ("list", listed), ("remove", remove), ("baselines", baselines)):
         sub.set_defaults(act=name)
         _json(sub)
 
@@ -471,7 +488,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("replay", "judge the evidence of a best again: does the claim stand", _replay),
     Command("profile", "where the time goes, and what is left to gain", _profile),
     Command("tasks", "list the tasks, show one, or qualify whole suites", _tasks),
-    Command("suite", "folders of tasks: added, listed, removed", _suite),
+    Command("suite", "folders of tasks: added, listed, removed, measured without a search", _suite),
     Command("report", "what searches found, how sure that is, and what it cost", _report),
     Command("mcp", "serve the evaluator over MCP, on stdio or over HTTP", _mcp),
     Command("doctor", "what this machine has, and what to do about the rest", _doctor),

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from workbench import evaluator
+from workbench.commands.tasks import check_limit, placing
 from workbench.errors import DONE
 from workbench.format import plural
 
@@ -19,8 +20,10 @@ NAME = "kernelbench"
 
 
 def run(typed: argparse.Namespace, printer: Printer) -> int:
-    """Add a suite, remove one, or list them."""
+    """Add a suite, remove one, list them, or measure what needs no search."""
     match typed.act:
+        case "baselines":
+            return _baselines(typed)
         case "add":
             rows = _ask("add", typed.name or NAME, str(Path(typed.path).expanduser().absolute()))
         case "remove":
@@ -34,6 +37,15 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
     else:
         _tell(typed.act, rows[0], printer)
     return DONE
+
+
+def _baselines(typed: argparse.Namespace) -> int:
+    """Measure on this terminal: it takes minutes, and says a line per task."""
+    check_limit(typed.limit)
+    told = evaluator.flags(output=typed.output or "", limit=str(typed.limit or ""))
+    folders = [word for folder in typed.candidates for word in ("--candidates", folder)]
+    words = [*placing(typed), *told, *folders, *(["--json"] if typed.json else [])]
+    return evaluator.run(["baselines", *words, "--", *typed.tasks])
 
 
 def _ask(*words: str) -> list[dict[str, Any]]:

@@ -64,16 +64,32 @@ def _qualify(typed: argparse.Namespace) -> int:
         raise WrongUsage(
             "pike tasks qualify needs files, folders, ids or --list FILE; `pike tasks` lists ids."
         )
-    if typed.limit is not None and not 0 < typed.limit < math.inf:
-        raise WrongUsage(f"--limit is {typed.limit:g}, but must be seconds above zero.")
+    check_limit(typed.limit)
+    told = {name: str(getattr(typed, name) or "") for name in ("list", "limit", "table")}
+    on = {"--no-baselines": typed.no_baselines, "--cheats": typed.cheats, "--json": typed.json}
+    words = [name for name, is_on in on.items() if is_on]
+    return evaluator.run(
+        ["qualify", *placing(typed), *evaluator.flags(**told), *words, "--", *typed.ids]
+    )
+
+
+def check_limit(limit_s: float | None) -> None:
+    """Refuse a limit that is none.
+
+    Raises:
+        WrongUsage: it is not above zero, or endless.
+    """
+    if limit_s is not None and not 0 < limit_s < math.inf:
+        raise WrongUsage(f"--limit is {limit_s:g}, but must be seconds above zero.")
+
+
+def placing(typed: argparse.Namespace) -> list[str]:
+    """Return the evaluator's flags for where and how exactly it works: typed ones, else the settings'."""
     names = ("device", "precision", "sandbox", "python")
     settings = config.load({name: getattr(typed, name) for name in names})
     told = {name: settings.text(name) for name in names}
     told["device"] = "" if told["device"] == "auto" else told["device"]
-    told |= {name: str(getattr(typed, name) or "") for name in ("list", "limit", "table")}
-    on = {"--no-baselines": typed.no_baselines, "--cheats": typed.cheats, "--json": typed.json}
-    words = [name for name, is_on in on.items() if is_on]
-    return evaluator.run(["qualify", *evaluator.flags(**told), *words, "--", *typed.ids])
+    return evaluator.flags(**told)
 
 
 def _show(typed: argparse.Namespace, printer: Printer) -> int:

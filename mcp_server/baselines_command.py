@@ -1,0 +1,116 @@
+"""The plain command `baselines`: plain PyTorch and given candidates on whole suites, a row per task, no search."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+
+from mcp_server import candidate_files, facts, measures_table, suite, suite_measures
+from mcp_server.clean import printable
+from mcp_server.errors import EvaluatorError
+from mcp_server.evaluate import StageLimits
+from mcp_server.evaluate_command import talk
+from mcp_server.local import open_local
+from mcp_server.qualifying import Qualifier
+from mcp_server.suite import Kept, Wish
+from mcp_server.tasks import Tasks
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from mcp_server.candidate_files import Matched
+    from mcp_server.local import Setting
+    from mcp_server.suite_measures import Measured
+    from mcp_server.tasks import Task
+
+
+@dataclass(slots=True)
+class _Run:
+    """One run over a list of tasks."""
+
+    listed: dict[str, Path | Task]
+    matched: Matched
+    folders: list[str]
+    wish: Wish
+    target: Path | None
+    heading: str = ""
+    rows: list[Measured] = field(default_factory=list["Measured"])
+
+    def put(self, one: Measured) -> None:
+        """Take a row in, and say so."""
+        self.rows.append(one)
+        count = f"{len(self.rows):>{len(str(len(self.listed)))}}/{len(self.listed)}"
+        for line in measures_table.lines(one):
+            talk(printable(f"{count} {line}{'  (known)' if one.known else ''}"))
+        if self.target is not None:
+            self.target.write_text(self.page(), encoding="utf-8")
+
+    def page(self) -> str:
+        """Return the rows so far as Markdown."""
+        return measures_table.page(self.rows, self.folders, self.heading)
+
+
+def main(setting: Setting, arguments: Namespace) -> int:
+    """Measure what is named; 0 if anything could be.
+
+    Raises:
+        EvaluatorError: a name is nothing, a file cannot be written, this machine cannot evaluate.
+    """
+    run = _prepared(setting, arguments)
+    setting = replace(setting, stage_limits=StageLimits(qualify=arguments.limit, grace=10))
+    anyio.run(partial(_measure, setting, run))
+    if arguments.json:
+        sys.stdout.write(json.dumps([_row(one) for one in run.rows], indent=1) + "\n")
+    else:
+        told = measures_table.summary(run.rows, run.folders)
+        sys.stdout.write("".join(f"{printable(line)}\n" for line in told))
+    return 0 if any(one.row.baselines_ms for one in run.rows) else 1
+
+
+def _prepared(setting: Setting, arguments: Namespace) -> _Run:
+    """Return the run, once all that is named is there."""
+    listed = dict(suite.found(arguments.paths, Tasks(setting.home)))
+    folders = [Path(folder).expanduser() for folder in arguments.candidates]
+    matched = candidate_files.matched(folders, list(listed))
+    for name, why in matched.astray:
+        talk(printable(f"passed over: {name} {why}"))
+    if folders and not matched.by_task:
+        raise EvaluatorError(
+            "No candidate is for any of these tasks: each must bear a task's name or number."
+        )
+    target = Path(arguments.output).expanduser() if arguments.output else None
+    if target is not None and not target.resolve().parent.is_dir():
+        raise EvaluatorError(f"There is no folder {target.parent}: make it, or name another file.")
+    names = [folder.resolve().name for folder in folders]
+    return _Run(listed, matched, names, Wish(arguments.precision), target)
+
+
+async def _measure(setting: Setting, run: _Run) -> None:
+    async with open_local(setting) as executor:
+        device, python = await executor.check_device("auto"), await executor.python()
+        run.heading = f"{device.title}, torch {python.torch}, policy {run.wish.precision}."
+        place = facts.key_of(device, python).name
+        qualifier = Qualifier(executor, run.wish, Kept(setting.home), place)
+        for name, what in run.listed.items():
+            files = run.matched.by_task.get(name, [])
+            run.put(await suite_measures.measured(qualifier, name, what, files))
+
+
+def _row(one: Measured) -> dict[str, object]:
+    best = one.best_plain
+    plain = {"best_plain": best[0], "best_plain_ms": best[1]} if best else {}
+    kept = {name: asdict(one.row)[name] for name in ("task", "state", "code", "reason", "policy")}
+    return {
+        **kept,
+        "eager_ms": one.eager_ms,
+        **plain,
+        "plain_speedup_eager_ratio": suite_measures.gain(one),
+        "baselines_ms": one.row.baselines_ms,
+        "candidates": [asdict(result) for result in one.candidates],
+    }
