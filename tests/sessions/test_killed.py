@@ -52,7 +52,6 @@ def check_money(ledger: dict[str, Any], where: str) -> None:
         assert times - lost[step] <= 1, f"{where}: {step} was paid {times} times"
 
 
-@pytest.mark.alone  # once, with twice the load that the machine has cores, a run took another course
 @pytest.mark.timeout(LIMIT_S)
 @pytest.mark.parametrize("places", [1, 2])
 def test_a_search_killed_after_any_kind_of_fact_resumes_to_the_straight_one(
