@@ -247,20 +247,6 @@ class Engine:
             if not asked and self.state.seq == seq:
                 return
 
-    async def _obey(self) -> None:
-        """Carry out what people asked, until nothing waits.
-
-        A fact that was kept while the commands were read has it done again: what was asked before a trajectory closed
-        is obeyed before anything follows from that.
-        """
-        while True:
-            seq = self.state.seq
-            asked = await self._journal.commands()
-            for command in asked:
-                await control.obey(self, command)
-            if not asked and self.state.seq == seq:
-                return
-
     def _only_others_go_on(self) -> bool:
         """Return whether a step is over; what is awaited becomes the reason to stop."""
         if self.state.state is SessionState.PAUSED:

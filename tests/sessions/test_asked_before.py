@@ -11,8 +11,7 @@ from tests.sessions.searches import Search
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sessions.journal import Command
-    from sessions.journal import Journal
+    from sessions.journal import Command, Journal
 
 OLD_S = 0.003
 """Long enough for whole trajectories to close."""
