@@ -12,8 +12,9 @@ Flat on purpose: one JSON object, `null` where a stage was not reached. Suffixes
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -315,8 +316,89 @@ class EngineResult(Envelope, Verdict):
     """What `evaluate_kernel` returns: the whole verdict."""
 
 
+class SessionsRefused(Exception):
+    """The caller's mistake about a session, or a state it must wait out: one sentence that ends with the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCaller:
+    """Who asks about sessions."""
+
+    name: str
+    """`local` on stdio, else the client that owns the token."""
+    everything: bool
+    """Whether it may see sessions that others opened."""
+    client: str = ""
+    """What its program calls itself; it proves nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionWish:
+    """A session that an agent wants to drive."""
+
+    task_id: str
+    title: str = ""
+    attempts: int = 50
+    hours: float = 4.0
+    device: str = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class HandedIn:
+    """One attempt that an agent hands in."""
+
+    session_id: str
+    source: str
+    idea: str
+    parent_id: str = ""
+    """Empty: the caller's last attempt that was judged."""
+    model: str = ""
+    """As claimed."""
+
+
 class SessionGateway(Protocol):
-    """What external agents may do to sessions; `sessions` implements it, `pike mcp` hands it over."""
+    """What external agents may do to sessions; `sessions` implements it, `pike mcp` hands it over.
+
+    Answers are plain JSON; every method raises `SessionsRefused`.
+    """
+
+    async def sessions(self, caller: SessionCaller) -> list[dict[str, Any]]:
+        """Return a row for each session that the caller may see, as session lists show them."""
+        ...
+
+    async def session(self, caller: SessionCaller, session_id: str) -> dict[str, Any]:
+        """Return a session: its state, what is left, its best, a line per attempt, a person's guidance."""
+        ...
+
+    async def attempt(
+        self, caller: SessionCaller, session_id: str, attempt_id: str
+    ) -> dict[str, Any]:
+        """Return an attempt: what `submitted` returns, and its `source`."""
+        ...
+
+    async def open(self, caller: SessionCaller, wish: SessionWish) -> dict[str, Any]:
+        """Open a session that the caller drives; return `session_id` and how a person watches it."""
+        ...
+
+    async def submit(self, caller: SessionCaller, handed: HandedIn) -> str:
+        """Hand an attempt in; return its job's id, the same for the same source on the same parent."""
+        ...
+
+    async def submitted(self, caller: SessionCaller, job_id: str) -> dict[str, Any]:
+        """Return how an attempt stands: `state`, and once it is done its `verdict`, commit and place."""
+        ...
+
+    async def prompts(
+        self, caller: SessionCaller, session_id: str, number: int, lease_s: float
+    ) -> list[dict[str, Any]]:
+        """Return up to `number` prompts that nobody else works on, each leased to the caller."""
+        ...
+
+    async def reply(
+        self, caller: SessionCaller, prompt_id: str, text: str, model: str
+    ) -> dict[str, Any]:
+        """Take the answer to a leased prompt, once; return what is left."""
+        ...
 
 
 def is_ok(verdict: Verdict | AgentView) -> bool:

@@ -114,7 +114,10 @@ def status(state: State, steer: SteerRecord) -> str:
         return "withdrawn"
     if not _holds(state, steer):
         return "spent"
-    at_once = steer.act in ("ban", "budget")
+    told = (
+        steer.act in ("guide", "pin", "boost") and not state.models
+    )  # agents read it with their next verdict
+    at_once = told or steer.act in ("ban", "budget")
     return "in force" if at_once or steer.uses or _submitted(state, steer) else "waiting"
 
 
@@ -201,5 +204,7 @@ def scope_of(steer: SteerRecord) -> str:
 
 
 def _users(state: State, steer: SteerRecord) -> set[str]:
-    """Return the proposals whose prompts held a guide."""
+    """Return the proposals whose prompts held a guide; where nobody is prompted, those that came after it."""
+    if not state.models:
+        return {t.proposal.id for t in state.trajectories.values() if t.seq > steer.seq}
     return {q.proposal for q in state.queries.values() if steer.id in q.steers}

@@ -1,0 +1,396 @@
+"""What an external agent may do to sessions: see, open and drive them, and be the model of a search.
+
+Whatever it asks becomes a command in the journal of the session, which that session's engine carries out; a dead engine
+is revived. So nothing depends on this process: it may be killed at any moment, and any other one goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from mcp_server.contract import SessionsRefused
+from sessions import answers, commands, outside
+from sessions import folder as folders
+from sessions.answering import Outside
+from sessions.errors import SessionError
+from sessions.fold import fold
+from sessions.journal import Command, JournalError, Reader
+from sessions.leases import Leases, Taken
+from sessions.lock import Presence, presence
+from sessions.model import State
+from sessions.states import SessionState
+from sessions.summary import rows, shown_state
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from mcp_server.contract import HandedIn, SessionCaller, SessionWish
+    from sessions.folder import SessionFolder
+
+T = TypeVar("T")
+
+OPEN_AT_ONCE = 4
+"""Sessions that a caller may have open."""
+KEPT = 32
+"""Sessions whose folded state is kept."""
+NAME_LIMIT = 60
+SEATS = 10
+_AGENTS_OF_OURS = ("iba", "coa", "efa", "human", "engine", "pike")
+
+
+class Engines(Protocol):
+    """What the workbench does for external agents: both may take seconds, and block."""
+
+    def open(self, wish: SessionWish, opened_by: str) -> SessionFolder:
+        """Write a session and start its engine.
+
+        Raises:
+            Exception: it cannot start; the message is for whoever asked.
+        """
+        ...
+
+    def revive(self, folder: SessionFolder) -> None:
+        """Start an engine for a session that has none.
+
+        Raises:
+            Exception: it cannot start; the message is for whoever asked.
+        """
+        ...
+
+
+@dataclass(slots=True)
+class _Known:
+    state: State = field(default_factory=State)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class Gateway:
+    """`mcp_server.contract.SessionGateway` over the sessions of one state folder."""
+
+    def __init__(
+        self, under: Path, engines: Engines, clock: Callable[[], float] = time.time
+    ) -> None:
+        """Use the sessions in the folder `under`."""
+        self._under, self._engines, self._clock = under, engines, clock
+        self._known: OrderedDict[str, _Known] = OrderedDict()
+
+    async def sessions(self, caller: SessionCaller) -> list[dict[str, Any]]:
+        """Return a row for each session that the caller may see.
+
+        Raises:
+            SessionsRefused: the folder of sessions cannot be read.
+        """
+        found = await self._thread(partial(rows, self._under))
+        return [r for r in found if caller.everything or r.get("opened_by") == caller.name]
+
+    async def session(self, caller: SessionCaller, session_id: str) -> dict[str, Any]:
+        """Return a session with its attempts' lines, newest first, as `attempts`."""
+        folder = await self._visible(caller, session_id)
+
+        def look(state: State, reader: Reader) -> dict[str, Any]:
+            waits_for = str(reader.live()[1].get("waits_for") or "")
+            word = shown_state(state, presence(folder), waits_for).value
+            return {**outside.page(state, word), "attempts": outside.lines(state)}
+
+        return await self._look(folder, look)
+
+    async def attempt(
+        self, caller: SessionCaller, session_id: str, attempt_id: str
+    ) -> dict[str, Any]:
+        """Return an attempt with its verdict and its source."""
+        folder = await self._visible(caller, session_id)
+
+        def look(state: State, reader: Reader) -> dict[str, Any]:
+            found = state.attempts.get(attempt_id)
+            if found is None:
+                newest = ", ".join(list(state.attempts)[-3:]) or "none yet"
+                raise SessionsRefused(
+                    f"{session_id} has no attempt {attempt_id!r}; its newest: {newest}."
+                )
+            done = {"session_id": state.name, "state": "done" if found.kind else "running"}
+            return {**done, **outside.about(state, found), "source": reader.text(found.source_key)}
+
+        return await self._look(folder, look)
+
+    async def open(self, caller: SessionCaller, wish: SessionWish) -> dict[str, Any]:
+        """Open an external session and start its engine."""
+        found = [
+            folder for folder in folders.all_in(self._under) if await self._counts(folder, caller)
+        ]
+        if len(found) >= OPEN_AT_ONCE:
+            names = ", ".join(folder.name for folder in found)
+            raise SessionsRefused(
+                f"You have {len(found)} sessions open ({names}), which is the most: go on with one of them."
+            )
+        folder = await self._thread(partial(self._engines.open, wish, caller.name))
+        return {"session_id": folder.name, "watch": f"pike attach {folder.name}"}
+
+    async def submit(self, caller: SessionCaller, handed: HandedIn) -> str:
+        """Hand an attempt in; return its job."""
+        folder = await self._visible(caller, handed.session_id)
+        job, command, seq = await self._look(folder, partial(self._decided, caller, handed))
+        if command is not None:
+            send = partial(commands.send, folder.journal, "submit", command, author=_author(caller))
+            await self._thread(partial(send, seen_seq=seq))
+        await self._see_to(folder)
+        return job
+
+    async def submitted(self, caller: SessionCaller, job_id: str) -> dict[str, Any]:
+        """Return how a submission stands."""
+        folder = self._of_job(job_id)
+        if folder is None or not await self._may_see(folder, caller):
+            raise SessionsRefused(f"There is no job {job_id!r}: submit_attempt again returns it.")
+        found = await self._look(folder, partial(_standing, job_id))
+        if found["state"] != "done":
+            await self._see_to(folder)
+        return found
+
+    async def prompts(
+        self, caller: SessionCaller, session_id: str, number: int, lease_s: float
+    ) -> list[dict[str, Any]]:
+        """Lease prompts to the caller."""
+        folder = await self._visible(caller, session_id)
+        wanted = await self._look(folder, _asked)
+        await self._see_to(folder)
+        now = self._clock()
+        leases = Leases(folder.journal)
+        take = partial(leases.take, wanted, number, caller.name, now + lease_s, now)
+        given = await self._thread(take)
+        return await self._look(folder, partial(_prompts, given))
+
+    async def reply(
+        self, caller: SessionCaller, prompt_id: str, text: str, model: str
+    ) -> dict[str, Any]:
+        """Take an answer to a leased prompt, once."""
+        session_id, _, query = prompt_id.rpartition(":")
+        try:
+            folder = await self._visible(caller, session_id)
+        except SessionsRefused:
+            raise _unknown_prompt(prompt_id) from None
+        ended, seq = await self._look(folder, partial(_ended, query))
+        said = {"query": query, "text": text, "model": model, "client": _author(caller)}
+        if ended in ("", "done"):
+            answer = partial(Leases(folder.journal).answer, query, caller.name, said)
+            taken = await self._thread(partial(answer, self._clock(), seq))
+            _check_taken(taken, prompt_id)
+            ended = "answered" if taken is Taken.NEW else "answered before"
+        await self._see_to(folder)
+        return {"prompt_id": prompt_id, "state": ended, **await self._look(folder, _left)}
+
+    def _decided(
+        self, caller: SessionCaller, handed: HandedIn, state: State, reader: Reader
+    ) -> tuple[str, dict[str, Any] | None, int]:
+        """Return the job of a submission, the command to send (None: it was sent before) and the last fact seen.
+
+        Raises:
+            SessionsRefused: the search does not take it.
+        """
+        before = outside.earlier(state, caller.name, handed.source, handed.parent_id)
+        if before is not None:
+            return str(before.proposal.meta["job"]), None, state.seq
+        _check_open(state)
+        parent = outside.parent_of(state, caller.name, handed.parent_id)
+        job = outside.job_of(state.name, parent, handed.source)
+        if any(c.act == "submit" and c.args.get("job") == job for c in reader.waiting_commands()):
+            return job, None, state.seq
+        args = {
+            "source": handed.source,
+            "parent": parent,
+            "author": _author(caller),
+            "idea": handed.idea,
+            "client": caller.client,
+            "claimed": handed.model,
+            "caller": caller.name,
+            "job": job,
+        }
+        asked = Command(0, self._clock(), _author(caller), "submit", args, state.seq)
+        why = answers.answer(state, asked, self._clock(), Outside(SEATS)).why
+        if why:
+            raise SessionsRefused(f"{state.name} does not take it: {why}.")
+        return job, args, state.seq
+
+    async def _see_to(self, folder: SessionFolder) -> None:
+        """Revive the engine of a search that should run and has none."""
+        running = await self._look(folder, lambda s, _: s.state is SessionState.RUNNING)
+        there = presence(folder)
+        if not running or there is Presence.ALIVE:
+            return
+        if there is Presence.FOREIGN:
+            raise SessionsRefused(
+                f"{folder.name} is run on another host, or its engine died there: ask the person who runs it."
+            )
+        await self._thread(partial(self._engines.revive, folder))
+
+    async def _visible(self, caller: SessionCaller, session_id: str) -> SessionFolder:
+        folder = folders.SessionFolder(self._under / session_id)
+        named = folders.NAME.match(session_id) is not None and folder.journal.is_file()
+        if not named or not await self._may_see(folder, caller):
+            raise SessionsRefused(
+                f"There is no session {session_id!r}: list_sessions shows them, open_session makes one."
+            )
+        return folder
+
+    async def _may_see(self, folder: SessionFolder, caller: SessionCaller) -> bool:
+        if caller.everything:
+            return True
+        return await self._look(
+            folder, lambda s, _: bool(s.opened and s.opened.opened_by == caller.name)
+        )
+
+    async def _counts(self, folder: SessionFolder, caller: SessionCaller) -> bool:
+        try:
+            return await self._look(folder, lambda s, _: outside.agents_open(s, caller.name))
+        except SessionsRefused:  # an unreadable journal is nobody's open session
+            return False
+
+    def _of_job(self, job: str) -> SessionFolder | None:
+        mark = job.removeprefix(outside.JOB).partition("_")[0]
+        found = folders.all_in(self._under) if job.startswith(outside.JOB) else []
+        return next((f for f in found if outside.mark_of(f.name) == mark), None)
+
+    async def _look(self, folder: SessionFolder, work: Callable[[State, Reader], T]) -> T:
+        """Do the work on the state of now, in a thread."""
+        known = self._known.setdefault(folder.name, _Known())
+        self._known.move_to_end(folder.name)
+        while len(self._known) > KEPT:
+            self._known.popitem(last=False)
+
+        def look() -> T:
+            with Reader(folder.journal) as reader:
+                if reader.opened() != known.state.opened:  # another session by this name now
+                    known.state = State()
+                fold(reader.facts(known.state.seq), known.state)
+                return work(known.state, reader)
+
+        async with known.lock:
+            return await self._thread(look)
+
+    async def _thread(self, work: Callable[[], T]) -> T:
+        """Do what blocks in a thread.
+
+        Raises:
+            SessionsRefused: the session, its journal or the machine stands in the way; in words of those.
+        """
+        try:
+            return await asyncio.to_thread(work)
+        except (SessionError, JournalError) as error:
+            raise SessionsRefused(str(error)) from error
+
+
+def _standing(job: str, state: State, reader: Reader) -> dict[str, Any]:
+    record = outside.by_job(state, job)
+    if record is not None and record.closed not in outside.CLOSED:
+        return outside.standing(state, record)
+    if any(command.args.get("job") == job for command in reader.waiting_commands()):
+        return {"session_id": state.name, "state": "queued"}
+    if record is not None:
+        return outside.standing(state, record)
+    refused = [s for s in state.steers.values() if s.args.get("job") == job and not s.applied]
+    if refused:
+        raise SessionsRefused(f"{state.name} did not take it: {refused[-1].why}.")
+    twin = [s for s in state.steers.values() if s.args.get("job") == job and s.applied]
+    names = twin[-1].args.get("proposals", ()) if twin else ()
+    if not names:
+        raise SessionsRefused(f"There is no job {job!r}: submit_attempt again returns it.")
+    return outside.standing(state, state.trajectories[names[0]])
+
+
+def _check_open(state: State) -> None:
+    """Refuse what a search cannot take now.
+
+    Raises:
+        SessionsRefused: it is no external search, paused, or over.
+    """
+    name = state.name
+    if not outside.is_external(state):
+        raise SessionsRefused(
+            f"{name} is driven by {state.opened.strategy if state.opened else 'nobody'}: submit_attempt is for a "
+            "session of open_session."
+        )
+    match state.state:
+        case SessionState.FINISHED:
+            raise SessionsRefused(f"{name} is finished: {state.cause}. open_session makes another.")
+        case SessionState.PAUSED:
+            who = state.cause_author or "by itself"
+            raise SessionsRefused(
+                f"{name} is paused ({who}: {state.cause}). Keep the attempt, ask get_session until it runs again, "
+                "then submit it."
+            )
+        case SessionState.STOPPED if state.code == "asked":
+            raise SessionsRefused(
+                f"{name} was stopped ({state.cause}). Ask the person who watches to resume it."
+            )
+        case _:
+            return
+
+
+def _asked(state: State, reader: Reader) -> list[str]:
+    """Return the queries that wait for an agent.
+
+    Raises:
+        SessionsRefused: its model is not `mcp`, or it is paused or over.
+    """
+    if "mcp" not in ",".join(state.models.values()).split(","):
+        raise SessionsRefused(
+            f"{state.name} does not ask agents for replies (its model is not mcp): next_prompt is for sessions that a "
+            "person started with --model mcp."
+        )
+    if state.state in (SessionState.PAUSED, SessionState.FINISHED):
+        raise SessionsRefused(
+            f"{state.name} is {state.state.value}: {state.cause}. No prompts now."
+        )
+    sent = {c.args.get("query") for c in reader.waiting_commands() if c.act == commands.REPLY}
+    return [query for query in outside.prompts_of(state) if query not in sent]
+
+
+def _prompts(given: list[str], state: State, reader: Reader) -> list[dict[str, Any]]:
+    queries = [state.queries[name] for name in given]
+    return [
+        {"prompt_id": f"{state.name}:{q.id}", "role": q.role, "text": reader.text(q.prompt_key)}
+        for q in queries
+    ]
+
+
+def _ended(query: str, state: State, reader: Reader) -> tuple[str, int]:
+    """Return how a query ended, if it did: its answer, or `not wanted any more`."""
+    del reader
+    found = state.queries.get(query)
+    if found is None or found.model != "mcp":
+        raise _unknown_prompt(f"{state.name}:{query}")
+    return found.end if found.end in ("", "done") else "not wanted any more", state.seq
+
+
+def _left(state: State, reader: Reader) -> dict[str, Any]:
+    del reader
+    limit = state.limits.get("queries")
+    left = None if limit is None else int(limit) - state.spending.queries
+    return {"queries_left": left, "prompts_waiting": len(list(outside.prompts_of(state)))}
+
+
+def _check_taken(taken: Taken, prompt_id: str) -> None:
+    if taken is Taken.UNKNOWN:
+        raise _unknown_prompt(prompt_id)
+    if taken is Taken.BY_ANOTHER:
+        raise SessionsRefused(
+            f"{prompt_id} was answered by another agent after your lease was over: next_prompt has others."
+        )
+
+
+def _unknown_prompt(prompt_id: str) -> SessionsRefused:
+    return SessionsRefused(
+        f"There is no prompt {prompt_id!r} of yours: next_prompt hands them out."
+    )
+
+
+def _author(caller: SessionCaller) -> str:
+    """Return how a caller's program is named in the search: never as one of our own agents."""
+    kept = "".join(c for c in caller.client if c.isprintable()).strip()[: NAME_LIMIT - 10]
+    if not kept:
+        return "agent"
+    return f"{kept} (client)" if kept.lower() in _AGENTS_OF_OURS else kept
