@@ -61,6 +61,10 @@ class Opened:
     """The text of `origin`."""
     labels: dict[str, str] = field(default_factory=dict[str, str])
     """Model name to what a person should read: `offline (rules, no model)`."""
+    strategy_file: str = ""
+    """A person's own strategy: the absolute path of its file, and its class."""
+    strategy_sha256: str = ""
+    """Of that file."""
     opened_by: str = ""
     """The caller over HTTP that opened it, who may see it; empty: someone of this machine."""
     title: str = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from sessions.model import ORIGINAL
 from sessions.recorder import Entry
 from sessions.states import SessionState
 from sessions.steering import weights
+from strategies.errors import ProposalRefused
 from strategies.protocol import Proposal, Role, View
 
 if TYPE_CHECKING:
@@ -48,9 +50,38 @@ async def propose(parts: Parts, strategy: Strategy) -> bool:
         for outcome in outcomes:
             strategy.absorb(outcome)
         proposals = strategy.propose(view_of(state, original, pinned))
+        check(state, proposals)
         return Entry((f.Proposed([as_json(p) for p in proposals], strategy.dump()),))
 
     return await parts.recorder.decide(decide)
+
+
+def check(state: State, proposals: Sequence[Proposal]) -> None:
+    """Refuse proposals that would break the journal or the budget: a person's own strategy may make them.
+
+    Raises:
+        ProposalRefused: it says which proposal, and what is wrong with it.
+    """
+    names = set(state.trajectories)
+    for proposal in proposals:
+        if not re.fullmatch(r"p[1-9]\d*", proposal.id) or proposal.id in names:
+            raise ProposalRefused(f"its proposal {proposal.id!r} must be a new name: p1, p2 ..")
+        if proposal.role in budget.UNPAID:
+            raise ProposalRefused(f"its proposal {proposal.id} has the role {proposal.role}")
+        names.add(proposal.id)
+        shown = (proposal.parent, *proposal.inspirations)
+        unknown = [name for name in shown if name != ORIGINAL and name not in state.attempts]
+        banned = [name for name in shown if name in state.banned]
+        if unknown or banned:
+            why = (
+                f"{unknown[0]!r}, which is no candidate"
+                if unknown
+                else f"{banned[0]}, which is banned"
+            )
+            raise ProposalRefused(f"its proposal {proposal.id} names {why}")
+    left = budget.queries_left(state)
+    if len(proposals) > left:
+        raise ProposalRefused(f"it proposed {len(proposals)} queries where {left} are left")
 
 
 def view_of(state: State, original: Candidate, pinned: Sequence[Candidate] = ()) -> View:

@@ -63,6 +63,9 @@ class NewSession:
     """Its text."""
     labels: dict[str, str] = field(default_factory=dict[str, str])
     """Model name to what a person should read."""
+    strategy_file: str = ""
+    """A person's own strategy: file and class."""
+    strategy_sha256: str = ""
     opened_by: str = ""
     title: str = ""
 
@@ -164,6 +167,8 @@ def _opened(name: str, request: NewSession) -> Opened:
         ),
         origin_key=key_of(request.origin_source) if request.origin_source else "",
         labels=dict(request.labels),
+        strategy_file=request.strategy_file,
+        strategy_sha256=request.strategy_sha256,
         opened_by=request.opened_by,
         title=request.title,
     )

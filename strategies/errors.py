@@ -3,7 +3,9 @@
 ```
 StrategyError
 ├── UnknownStrategy     no strategy or preset has this name
+├── OwnStrategyRefused  a person's own file that is missing, is no strategy, or changed since
 ├── SettingRefused      an unknown key, or a value out of its range
+├── ProposalRefused     a proposal that would break the journal or the budget
 ├── StateRefused        a dumped state that this version cannot take up
 ├── ContextRefused      a prompt was asked for without what it must show
 └── TemplateRefused     a prompt template that is missing, or holds a placeholder nobody fills
@@ -27,8 +29,16 @@ class UnknownStrategy(StrategyError):
     """No strategy or preset has the name."""
 
 
+class OwnStrategyRefused(StrategyError):
+    """A person's own file cannot be used as a strategy."""
+
+
 class SettingRefused(StrategyError):
     """A setting's key is unknown, or its value is out of range."""
+
+
+class ProposalRefused(StrategyError):
+    """A proposal would break the journal or the budget."""
 
 
 class StateRefused(StrategyError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from strategies.errors import SettingRefused, hint
@@ -63,6 +63,23 @@ def switch(default: bool, meaning: str) -> bool:
 def word(default: str, words: tuple[str, ...], meaning: str) -> str:
     """Declare one of a few words as a dataclass field."""
     return field(default=default, metadata={"rule": _Rule(default, meaning, words=words)})
+
+
+def is_declared(declared: Field[Any]) -> bool:
+    """Return whether a dataclass field is one of these settings."""
+    return isinstance(declared.metadata.get("rule"), _Rule)
+
+
+@dataclass(frozen=True, slots=True)
+class BasicSettings:
+    """What the engine reads of any strategy's settings; a strategy of one's own may inherit it."""
+
+    queries: int = number(300, 1, 1_000_000, "hard limit on calls to language models")
+    places: int = number(10, 1, 1_000, "trajectories that run at once")
+    fixes: int = number(5, 0, 100, "fixes of one trajectory after its first answer")
+    fix_memory: int = number(
+        0, 0, 100, "earlier attempts of the chain shown to the error fixing agent"
+    )
 
 
 def read(kind: type[T], beside: type[U], name: str, given: Mapping[str, Value]) -> tuple[T, U]:

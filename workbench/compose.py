@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sessions import endpoints, opening, prompts
+from sessions import endpoints, opening, prompts, strategy_choice
 from sessions.best import best
 from sessions.engine import Engine
 from sessions.experiments.sharing import Shares
@@ -17,7 +17,6 @@ from sessions.models.port import ModelRefused
 from sessions.models.recorded import refusal
 from sessions.redact import Redactor, secrets_of
 from sessions.storage import storage_of
-from strategies import registry
 from workbench import config, kept_models, machine, model_choice, story
 from workbench.errors import CannotGoOn
 from workbench.notices import Notices
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from sessions.model import State
     from sessions.models.catalog import Catalog
     from sessions.models.port import LanguageModel
-    from strategies.protocol import Strategy
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,7 @@ async def open_engine(folder: SessionFolder, *, step: bool = False) -> Composed:
     engine = Engine(
         folder,
         await Journal.open(folder.journal, wal=not storage_of(folder.path).network),
-        _strategy(opened),
+        strategy_choice.of_session(opened),
         models,
         shares.evaluator(_evaluator(opened)),
         Lineages(folder.lineage),
@@ -82,10 +80,6 @@ async def open_engine(folder: SessionFolder, *, step: bool = False) -> Composed:
 def _state(folder: SessionFolder) -> State:
     with Reader(folder.journal) as reader:
         return fold(reader.facts())
-
-
-def _strategy(opened: Opened) -> Strategy:
-    return registry.create(opened.strategy, opened.settings, opened.seed)
 
 
 def _open_model(folder: SessionFolder, opened: Opened, known: Catalog, name: str) -> LanguageModel:

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sessions import summary
+from sessions import strategy_choice, summary
 from sessions.errors import SessionError
 from sessions.estimate import Ahead
 from sessions.folder import SessionFolder
 from sessions.journal import JournalError, Reader
-from strategies import registry
 from strategies.errors import StrategyError
 from workbench import (
     beginning,
@@ -31,6 +30,7 @@ from workbench import (
 )
 from workbench import format as fmt
 from workbench.errors import WorkbenchError
+from workbench.plain import inert_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -131,10 +131,10 @@ def look(values: Mapping[str, str], known: Before, there: Around) -> Looked:
         wish, typed = form_values.read(filled, known.settings, at.append)
         settings = beginning.checked(typed, at.append)
         at.append("strategy")
-        registry.says(settings.text("strategy"))
+        entry = strategy_choice.entry(settings.text("strategy"))
         at.append("set")
         starting.assigned(wish.assign)
-        registry.create(settings.text("strategy"), dict(starting.assigned(wish.assign)), 0)
+        entry.create(dict(starting.assigned(wish.assign)), 0)
     except (WorkbenchError, StrategyError) as error:
         return Looked("", notes=_notes(values, known, there), refusals={at[-1]: str(error)})
     looked = checks.checks(there.machine, settings, known.rows) if there.machine else []
@@ -209,7 +209,7 @@ def _task_note(typed: str, known: Before, there: Around) -> str:
 
 def _says(strategy: str) -> str:
     try:
-        return registry.says(strategy.strip())
+        return inert_line(strategy_choice.entry(strategy.strip()).says)
     except StrategyError:
         return ""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sessions import strategy_choice
 from workbench import config, run_line
 from workbench.errors import WrongUsage
 from workbench.starting import Wish
@@ -53,7 +54,7 @@ def _before(last: Opened) -> Values:
         name: "" if last.models.get(role, model) == model else last.models[role]
         for name, role in (("ideas_model", "ideas"), ("fix_model", "fix"))
     }
-    about = {"strategy": last.strategy, "model": model, "precision": last.precision}
+    about = {"strategy": strategy_choice.typed(last), "model": model, "precision": last.precision}
     return {**limits, **others, **about}
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sessions import folder as folders
-from sessions import prompts
+from sessions import own_strategy, prompts
 from sessions.journal import Reader
 from sessions.start import NewSession, create_session
 from sessions.storage import storage_of
@@ -19,6 +19,7 @@ from strategies.options import NAMES
 from workbench import budgets, kept_models, lookup, machine, model_choice, task_files
 from workbench.errors import CannotGoOn, WrongUsage
 from workbench.notify import usable
+from workbench.plain import inert_line
 from workbench.version import version
 
 if TYPE_CHECKING:
@@ -87,9 +88,8 @@ def plan(wish: Wish, settings: Settings, at: At = lambda _: None) -> Plan:
     at("task")
     task = task_files.find(wish.task)
     at("strategy")
-    registry.says(settings.text("strategy"))
+    entry, own = _entry(settings.text("strategy"))
     at("set")
-    entry = registry.entry(settings.text("strategy"))
     given = _given(wish, settings)
     strategy = entry.create(given, wish.seed or 0)
     choice = _choice(settings, at)
@@ -111,7 +111,9 @@ def plan(wish: Wish, settings: Settings, at: At = lambda _: None) -> Plan:
     request = NewSession(
         task=task.id,
         source=task.source,
-        strategy=settings.text("strategy"),
+        strategy=entry.name,
+        strategy_file=own.file if own else "",
+        strategy_sha256=own.sha256 if own else "",
         strategy_version=strategy.version,
         settings=entry.complete(given),
         models=choice.models,
@@ -134,7 +136,8 @@ def plan(wish: Wish, settings: Settings, at: At = lambda _: None) -> Plan:
         opened_by=wish.opened_by,
         title=wish.title,
     )
-    told = (*settings.warnings, fence, machine.lacking(found, device), _storage_warning())
+    mine = own_strategy.WARNING.format(inert_line(own.file)) if own else ""
+    told = (*settings.warnings, mine, fence, machine.lacking(found, device), _storage_warning())
     return Plan(request, found, tuple(word for word in told if word), settings.models)
 
 
@@ -178,6 +181,14 @@ def assigned(pairs: Sequence[str]) -> dict[str, str]:
     if "queries" in found:
         raise WrongUsage("--set queries= is the hard limit of queries: say --queries N.")
     return found
+
+
+def _entry(name: str) -> tuple[registry.Entry, own_strategy.Own | None]:
+    """Return the strategy of a name, and where it comes from if it is a person's own."""
+    if not own_strategy.is_own(name):
+        return registry.entry(name), None
+    own = own_strategy.load(name)
+    return own.entry, own
 
 
 def _given(wish: Wish, settings: Settings) -> dict[str, Any]:

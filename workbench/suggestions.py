@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sessions import strategy_choice
 from sessions.models.model_settings import PROVIDERS, of_vendor_name
 from sessions.models.port import ModelRefused
 from strategies import registry
@@ -81,7 +82,7 @@ def strategies() -> list[Option]:
 def strategy_settings(strategy: str) -> list[Option]:
     """Return the settings of a strategy, each with the value it has by itself."""
     try:
-        described = registry.describe(strategy)
+        described = strategy_choice.entry(strategy).describe()
     except StrategyError:
         return []
     return [

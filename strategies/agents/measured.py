@@ -17,13 +17,14 @@ TEXT_SHOWN = 200
 
 FOR_IDEAS = """\
 Begin from the floor, not from the code: for each part of the program reckon the bytes that must move, the operations
-that must be done and the launches, each at the rates of this device. What the original spends beyond that is what ideas can
-win. Put first what this reckoning says wins most over the fastest line of the last list, say in each idea what it
-should bring the runtime to, and leave out what that list already gives."""
+that must be done and the launches, each at the rates of this device. What the original spends beyond that is what
+ideas can win. Put first what this reckoning says wins most over the fastest line of the last list, say in each idea
+what it should bring the runtime to, and leave out what that list already gives."""
 FOR_CODE = """\
 Before the code, reckon in a few lines what your version will take: for each of its kernels the bytes read and written
-and the operations, at the rates of this device, and a launch for each. Compare the sum with the floor and with the fastest line
-of the last list. If it is not clearly below that line, choose another plan before you write. Then the file."""
+and the operations, at the rates of this device, and a launch for each. Compare the sum with the floor and with the
+fastest line of the last list. If it is not clearly below that line, choose another plan before you write. Then the
+file."""
 _FLOORS = """\
 The floor of this program: every input, weight and output moved once, its matrix products at the fastest measured rate.
 Elementwise work and what a version keeps off memory cost nothing in it:"""

@@ -6,13 +6,12 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sessions import prompts
+from sessions import prompts, strategy_choice
 from sessions.engine import Engine
 from sessions.fold import fold
 from sessions.journal import Journal, Reader
 from sessions.lineage import Lineages
 from sessions.start import NewSession, create_session
-from strategies import registry
 from tests.fakes import SOURCE, TASK, FatedEvaluator, FatedModel
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ class Search:
         opened = self.state.opened
         assert opened is not None
         journal = await self.journal_class.open(self.folder.journal, wal=True)
-        strategy = registry.create(opened.strategy, opened.settings, opened.seed)
+        strategy = strategy_choice.of_session(opened)
         given: dict[str, Any] = {
             "models": {self.model.name: self.model},
             "evaluator": self.evaluator,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from sessions import answers, commands
+from sessions import answers, commands, strategy_choice
 from sessions.answering import Outside
 from sessions.journal import Command, Reader
 from sessions.lock import Presence
 from sessions.states import SessionState
 from sessions.steering import status
-from strategies import registry
+from strategies.errors import StrategyError
 from workbench import format as fmt
 from workbench import launch, lookup
 from workbench.commands.control import TAKEN_LIMIT_S, steer_of
@@ -108,7 +108,10 @@ def _forecast(folder: SessionFolder, act: str, args: dict[str, Any]) -> str:
     found = lookup.state(folder)
     if found.opened is None:
         return ""
-    seats = registry.create(found.opened.strategy, found.opened.settings, found.opened.seed).seats
+    try:
+        seats = strategy_choice.of_session(found.opened).seats
+    except StrategyError:  # a person's own file that is gone: the engine will say so
+        return ""
     command = Command(0, time.time(), "", act, args, found.seq)
     answer = answers.answer(found, command, time.time(), Outside(seats))
     return f" As things stand it will be refused: {answer.why}." if answer.why else ""
