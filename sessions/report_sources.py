@@ -124,17 +124,38 @@ def _rows(listing: Path) -> list[dict[str, Any]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class Reading:
+    """One session, read."""
+
     chosen: Chosen
     state: State
     shown: str
     lines: dict[int, tuple[int, ...]]
 
+    @property
+    def name(self) -> str:
+        """Its folder's name: by that, commands find it."""
+        return self.chosen.folder.name
+
 
 def read(sources: Sources) -> Report:
     """Return the report over these sessions, as they are now; what cannot be read is left out, and said."""
+    found, left_out = readings(sources)
+    runs: list[Run] = []
+    for one, run in runs_of(found):
+        if isinstance(run, Run):
+            runs.append(run)
+        else:
+            task = one.state.opened.task if one.state.opened else ""
+            why = one.state.cause or "the original was not measured"
+            left_out.append(LeftOut(one.name, run, task, f"{one.shown}: {why}"))
+    return report_of(sources.name, runs, left_out)
+
+
+def readings(sources: Sources) -> tuple[list[Reading], list[LeftOut]]:
+    """Return the sessions that can be read, oldest first, and those left out."""
     left_out = list(sources.left_out)
-    found: list[_Read] = []
+    found: list[Reading] = []
     for chosen in sources.sessions:
         try:
             found.append(_read(chosen))
@@ -143,41 +164,30 @@ def read(sources: Sources) -> Report:
         except (ValueError, KeyError, TypeError) as error:
             why = f"its journal is damaged, or of a newer pike ({error})"
             left_out.append(LeftOut(chosen.folder.name, chosen.configuration, "", why))
-    runs = list(_runs(found, left_out))
-    return report_of(sources.name, runs, left_out)
+    return sorted(found, key=lambda r: (r.state.opened_at, r.name)), left_out
 
 
-def _read(chosen: Chosen) -> _Read:
+def _read(chosen: Chosen) -> Reading:
     with Reader(chosen.folder.journal) as reader:
         state, live = fold(reader.facts()), reader.live()[1]
         lines = lines_changed(state, reader.text)
     shown = shown_state(state, presence(chosen.folder), live.get("waits_for") or "")
-    return _Read(chosen, state, shown.value, lines)
+    return Reading(chosen, state, shown.value, lines)
 
 
-def _runs(found: Sequence[_Read], left_out: list[LeftOut]) -> Iterable[Run]:
-    loose = [one.state for one in found if not one.chosen.configuration]
-    names = configuration_names(loose)
+def runs_of(found: Sequence[Reading]) -> Iterable[tuple[Reading, Run | str]]:
+    """Yield each session as a run; where nothing was measured, the name of its configuration."""
+    names = configuration_names(one.state for one in found if not one.chosen.configuration)
     taken: dict[tuple[str, str, str], int] = {}
-    for one in sorted(found, key=lambda r: (r.state.opened_at, r.chosen.folder.name)):
+    for one in found:
         name = one.chosen.configuration or names[id(one.state)]
         repeat = one.chosen.repeat
         if repeat is None:
             key = (name, *_place(one.state))
             repeat = taken[key] = taken.get(key, 0) + 1
-        run = run_of(one.state, one.chosen.folder.name, (name, repeat), one.shown, one.lines)
-        if run is not None:
-            yield run
-        else:
-            left_out.append(_without_number(one, name))
+        yield one, run_of(one.state, one.name, (name, repeat), one.shown, one.lines) or name
 
 
 def _place(state: State) -> tuple[str, str]:
     task = state.opened.task_sha256 if state.opened else ""
     return task, state.baseline.device_name if state.baseline else ""
-
-
-def _without_number(one: _Read, name: str) -> LeftOut:
-    task = one.state.opened.task if one.state.opened else ""
-    why = one.state.cause or "the original was not measured"
-    return LeftOut(one.chosen.folder.name, name, task, f"{one.shown}: {why}")

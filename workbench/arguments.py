@@ -302,10 +302,13 @@ _ACTS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...] = 
 
 
 def _best(p: argparse.ArgumentParser) -> None:
-    _session(p)
+    p.add_argument("session", metavar="S", nargs="?", default="",
+                   help="a session's name, or the beginning of one")  # fmt: skip
     p.add_argument("-o", "--output", metavar="FILE", help="write it there (default: stdout)")
     p.add_argument("--bundle", metavar="FILE",
                    help="write its evidence instead, for `pike replay`")  # fmt: skip
+    p.add_argument("--all", metavar="DIR", default="",
+                   help="write the winner of every task there, with provenance and evidence")  # fmt: skip
 
 
 def _git(p: argparse.ArgumentParser) -> None:

@@ -18,22 +18,18 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from workbench import report_figures, report_markdown, report_words
+from workbench import report_figures, report_markdown
 from workbench.errors import CannotGoOn
 from workbench.plain import inert_line
-from workbench.report_plots import plots
-from workbench.report_tables import tables
-from workbench.report_tables_runs import left_out
 from workbench.version import version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from sessions.report import Report, Section
-    from sessions.report_spending import Cutoff
     from workbench.report_plots import Plot
     from workbench.report_table import Raw, Table
+    from workbench.report_view import ReportView, SectionView
 
 EXTRA = "pip install 'pike-workbench[report]'"
 PAGE, DATA = "report.md", "report.json"
@@ -46,14 +42,14 @@ def missing() -> str:
     return f"{' and '.join(told)}: {EXTRA}" if told else ""
 
 
-def write(report: Report, out: Path, cutoffs: Sequence[Cutoff]) -> list[str]:
+def write(report: ReportView, out: Path) -> list[str]:
     """Write the report into a folder and return the files' names, relative to it.
 
     Raises:
         CannotGoOn: the folder cannot be written.
     """
-    files = dict(_files(report, cutoffs))
-    data = as_json(report, cutoffs) | {"files": sorted([*files, DATA])}
+    files = dict(_files(report))
+    data = as_json(report) | {"files": sorted([*files, DATA])}
     files[DATA] = (json.dumps(data, ensure_ascii=True, indent=1) + "\n").encode()
     try:
         _remove_earlier(out, set(files))
@@ -69,45 +65,40 @@ def write(report: Report, out: Path, cutoffs: Sequence[Cutoff]) -> list[str]:
     return sorted(files)
 
 
-def as_json(report: Report, cutoffs: Sequence[Cutoff]) -> dict[str, Any]:
+def as_json(report: ReportView) -> dict[str, Any]:
     """Return all that a report tells, as JSON."""
     return {
         "report": report.name,
         "pike": version(),
-        "sections": [_section_json(section, cutoffs) for section in report.sections],
-        "left_out": list(left_out(report).raw),
+        "sections": [_section_json(section) for section in report.sections],
+        "left_out": list(report.left_out.raw),
     }
 
 
-def _section_json(section: Section, cutoffs: Sequence[Cutoff]) -> dict[str, Any]:
+def _section_json(section: SectionView) -> dict[str, Any]:
     return {
         "device": section.device,
-        "found": report_words.findings(section),
-        "cost": report_words.costs(section),
-        "keep_in_mind": report_words.caveats(section),
-        "tables": {table.name: list(table.raw) for table in tables(section, cutoffs)},
-        "figures": {plot.name: list(plot.rows) for plot in plots(section)},
+        "found": list(section.found),
+        "cost": list(section.cost),
+        "keep_in_mind": list(section.caveats),
+        "tables": {table.name: list(table.raw) for table in section.tables},
+        "figures": {plot.name: list(plot.rows) for plot in section.plots},
     }
 
 
-def _files(report: Report, cutoffs: Sequence[Cutoff]) -> Iterator[tuple[str, bytes]]:
-    budgets = [cutoff.at for cutoff in cutoffs if cutoff.axis == "dollars"]
-    with_figures = report_figures.available()
-    all_tables: dict[str, list[Table]] = {}
-    all_figures: dict[str, list[tuple[str, str]]] = {}
+def _files(report: ReportView) -> Iterator[tuple[str, bytes]]:
+    figures: dict[str, list[tuple[str, str]]] = {}
     for section, folder in zip(report.sections, _folders(report), strict=True):
-        all_tables[section.device] = tables(section, cutoffs)
-        for table in all_tables[section.device]:
+        for table in section.tables:
             yield from _table(f"{folder}/tables/{table.name}", table)
-        for plot in plots(section):
+        for plot in section.plots:
             path = f"{folder}/figures/{plot.name}"
-            yield f"{path}.csv", _csv(_with_lines(plot))
-            if with_figures:
-                for ending, drawn in report_figures.drawn(plot, section.device, budgets).items():
-                    yield f"{path}.{ending}", drawn
-                all_figures.setdefault(section.device, []).append((plot.title, f"{path}.png"))
-    page = report_markdown.page(report, all_tables, all_figures, left_out(report))
-    yield PAGE, page.encode("utf-8", "replace")
+            yield f"{path}.csv", as_csv(_with_lines(plot))
+            if report_figures.available():
+                drawn = report_figures.drawn(plot, section.device, report.budgets)
+                yield from ((f"{path}.{ending}", data) for ending, data in drawn.items())
+                figures.setdefault(section.device, []).append((plot.title, f"{path}.png"))
+    yield PAGE, report_markdown.page(report, figures).encode("utf-8", "replace")
 
 
 def _with_lines(plot: Plot) -> list[Raw]:
@@ -118,22 +109,27 @@ def _with_lines(plot: Plot) -> list[Raw]:
     return [row | lines for row in plot.rows]
 
 
-def _folders(report: Report) -> list[str]:
+def _folders(report: ReportView) -> list[str]:
     """Return a folder's name for each section."""
     found: list[str] = []
     for section in report.sections:
-        slug = re.sub(r"[^a-z0-9]+", "-", section.device.lower()).strip("-")[:60] or "device"
-        found.append(slug if slug not in found else f"{slug}-{len(found) + 1}")
+        name = slug(section.device)
+        found.append(name if name not in found else f"{name}-{len(found) + 1}")
     return found
 
 
+def slug(text: str) -> str:
+    """Return a foreign name as a folder's: `NVIDIA H200` to `nvidia-h200`."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60] or "unnamed"
+
+
 def _table(path: str, table: Table) -> Iterator[tuple[str, bytes]]:
-    yield f"{path}.csv", _csv(table.raw)
+    yield f"{path}.csv", as_csv(table.raw)
     if find_spec("pyarrow") is not None:
         yield f"{path}.parquet", _parquet(table.raw)
 
 
-def _csv(rows: Sequence[Raw]) -> bytes:
+def as_csv(rows: Sequence[Raw]) -> bytes:
     """Return the rows with a head; numbers with six digits that count, unknown ones empty."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from workbench import report_words as words
 from workbench.plain import inert_line
 from workbench.version import version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from sessions.report import Report, Section
     from workbench.report_table import Table
+    from workbench.report_view import ReportView, SectionView
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
 METHOD = """\
@@ -29,26 +28,23 @@ METHOD = """\
   same precision class or a finer one."""
 
 
-def page(report: Report, tables: Mapping[str, Sequence[Table]], figures: Mapping[str, Sequence[tuple[str, str]]],
-         left_out: Table) -> str:  # fmt: skip
-    """Return the whole page; tables and figures (title, path) by device."""
-    return "\n".join(_lines(report, tables, figures, left_out)) + "\n"
+def page(report: ReportView, figures: Mapping[str, Sequence[tuple[str, str]]]) -> str:
+    """Return the whole page; figures (title, path) by device."""
+    return "\n".join(_lines(report, figures)) + "\n"
 
 
-def _lines(report: Report, tables: Mapping[str, Sequence[Table]],
-           figures: Mapping[str, Sequence[tuple[str, str]]], left_out: Table) -> Iterator[str]:  # fmt: skip
+def _lines(report: ReportView, figures: Mapping[str, Sequence[tuple[str, str]]]) -> Iterator[str]:
     yield f"# {escaped(report.name) or 'Sessions'}: report"
     yield ""
-    yield f"Written by pike {version()}. {_sections(report)}"
+    yield f"Written by pike {version()}. {_sections(len(report.sections))}"
     for section in report.sections:
-        yield from _section(section, tables[section.device], figures.get(section.device, ()))
-    if left_out.rows:
-        yield from _table(left_out)
+        yield from _section(section, figures.get(section.device, ()))
+    if report.left_out.rows:
+        yield from table_lines(report.left_out)
     yield from ("", "## How the numbers are made", "", METHOD)
 
 
-def _sections(report: Report) -> str:
-    count = len(report.sections)
+def _sections(count: int) -> str:
     if count == 0:
         return "No run holds a number yet."
     if count == 1:
@@ -56,21 +52,18 @@ def _sections(report: Report) -> str:
     return f"{count} GPU models: a section each, since neither runtimes nor speedups compare between them."
 
 
-def _section(
-    section: Section, tables: Sequence[Table], figures: Sequence[tuple[str, str]]
-) -> Iterator[str]:
+def _section(section: SectionView, figures: Sequence[tuple[str, str]]) -> Iterator[str]:
     yield from ("", f"## On {escaped(section.device)}", "", "### Found")
-    yield from _bullets(words.findings(section))
+    yield from _bullets(section.found)
     yield from ("", "### Cost")
-    yield from _bullets(words.costs(section))
-    caveats = words.caveats(section)
-    if caveats:
+    yield from _bullets(section.cost)
+    if section.caveats:
         yield from ("", "### Keep in mind")
-        yield from _bullets(caveats)
+        yield from _bullets(section.caveats)
     for title, path in figures:
         yield from ("", f"![{escaped(title)}]({path})")
-    for table in tables:
-        yield from _table(table)
+    for table in section.tables:
+        yield from table_lines(table)
 
 
 def _bullets(sentences: Iterable[str]) -> Iterator[str]:
@@ -79,7 +72,8 @@ def _bullets(sentences: Iterable[str]) -> Iterator[str]:
         yield f"* {escaped(sentence)}"
 
 
-def _table(table: Table) -> Iterator[str]:
+def table_lines(table: Table) -> Iterator[str]:
+    """Yield a table under its title."""
     yield from ("", f"### {table.title}", "", table.says, "")
     yield _row(table.head)
     yield _row("---" if head in table.left else "--:" for head in table.head)

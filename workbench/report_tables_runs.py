@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench import format as fmt
 from workbench.plain import inert_line
-from workbench.report_cells import ends, measured_fields, percent, precision, times
+from workbench.report_cells import measured_fields, measured_words, percent, precision, times
 from workbench.report_table import Raw, Table, cost, name, table
 
 if TYPE_CHECKING:
@@ -35,9 +35,8 @@ def _run_words(section: Section, run: Run) -> tuple[str, ...]:
     found = ("none",) + (fmt.NONE,) * 6
     if best is not None:
         plain = " (plain)" if best.plain else ""
-        low, high = ends(best.eager)
         found = (
-            f"{best.id}{plain}", f"{times(best.eager.value)} {fmt.interval(low, high)}".strip(), times(best.first),
+            f"{best.id}{plain}", measured_words(best.eager), times(best.first),
             "yes" if best.again else "no", precision(best.precision), percent(best.own_share),
             fmt.milliseconds(best.runtime_ms),
         )  # fmt: skip

@@ -7,20 +7,16 @@ import shutil
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from workbench import report_words as words
 from workbench.report_cells import times
-from workbench.report_plots import columns_of, plots
-from workbench.report_tables import tables
-from workbench.report_tables_runs import left_out
+from workbench.report_plots import columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sessions.report import Report, Section
-    from sessions.report_spending import Cutoff
     from workbench.printing import Printer
     from workbench.report_plots import Plot
     from workbench.report_table import Table
+    from workbench.report_view import ReportView, SectionView
 
 BRIEF: dict[str, tuple[str, ...]] = {
     "tasks": ("task", "configuration", "over eager, paper's way", "correct", "over the best plain", "class",
@@ -36,30 +32,28 @@ WIDEST = 100
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def show(report: Report, cutoffs: Sequence[Cutoff], printer: Printer) -> None:
+def show(report: ReportView, printer: Printer) -> None:
     """Print the report."""
     for section in report.sections:
-        _section(section, cutoffs, printer)
-    rest = left_out(report)
-    if rest.rows:
+        _section(section, printer)
+    if report.left_out.rows:
         printer.data("Left out, since they hold no number:")
-        printer.table(rest.head, rest.rows)
+        printer.table(report.left_out.head, report.left_out.rows)
 
 
-def _section(section: Section, cutoffs: Sequence[Cutoff], printer: Printer) -> None:
-    for sentence in [*words.findings(section), *words.costs(section)]:
+def _section(section: SectionView, printer: Printer) -> None:
+    for sentence in [*section.found, *section.cost]:
         printer.data(sentence)
-    caveats = words.caveats(section)
-    if caveats:
+    if section.caveats:
         printer.data("Keep in mind:")
-    for sentence in caveats:
+    for sentence in section.caveats:
         printer.data(f"  {sentence}")
-    for table in tables(section, cutoffs):
+    for table in section.tables:
         if table.name in BRIEF:
             printer.data()
             printer.data(f"{table.title}. {table.says}")
             _table(table, BRIEF[table.name], printer)
-    for plot in plots(section):
+    for plot in section.plots:
         if plot.name == "by_queries":
             printer.data()
             _chart(plot, printer)

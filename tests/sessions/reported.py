@@ -17,12 +17,15 @@ from sessions.best import ranked
 from sessions.facts import Fact
 from sessions.fold import fold
 from sessions.journal import Journal
+from sessions.report_runs import run_of
 from sessions.summary import summarise
 from tests.tui import journals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
+
+    from sessions.report_runs import Run
 
 EAGER = ("speedup_eager_ratio", "speedup_eager_lo_ratio", "speedup_eager_hi_ratio")
 RATIOS = ("speedup_ratio", "speedup_lo_ratio", "speedup_hi_ratio", *EAGER)
@@ -131,6 +134,19 @@ def _end(told: Sequence[tuple[float, list[f.Body]]], study: Study) -> Iterable[f
         for attempt in ranked(state)[:REMEASURED]:
             yield f.Remeasured(attempt.id, scaled(attempt.verdict, study.again))
         yield f.Finished("all queries are spent", "queries")
+
+
+def bodies_of(study: Study) -> list[f.Body]:
+    """Return the facts of a study, without their times."""
+    return [body for _, several in facts_of(study)[0] for body in several]
+
+
+def run_of_study(study: Study, *more: f.Body) -> Run:
+    """Return a study as a run of a report, without any file; `more`: facts after its last."""
+    facts = (Fact(n, float(n), b) for n, b in enumerate([*bodies_of(study), *more], 1))
+    found = run_of(fold(facts), study.session, (study.configuration, study.repeat), study.end, {})
+    assert found is not None
+    return found
 
 
 async def record(journal_at: Path, study: Study) -> None:

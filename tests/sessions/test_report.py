@@ -22,27 +22,12 @@ from sessions.report_runs import run_of
 from sessions.report_sources import find, read
 from sessions.report_spending import Cutoff, curves, cutoffs, values_at
 from tests.sessions.models.asking import approx
-from tests.sessions.reported import Study, facts_of, make, write_runs
+from tests.sessions.reported import Study, bodies_of, make, run_of_study, write_runs
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sessions.facts import Body
-    from sessions.report_runs import Run
-
 TASKS = ("level3/44_MiniGPTBlock", "level3/8_ResNetBlock")
-
-
-def bodies_of(study: Study) -> list[Body]:
-    return [body for _, several in facts_of(study)[0] for body in several]
-
-
-def run(study: Study, *more: Body) -> Run:
-    bodies = [*bodies_of(study), *more]
-    state = fold(Fact(n, float(n), body) for n, body in enumerate(bodies, 1))
-    found = run_of(state, study.session, (study.configuration, study.repeat), "finished", {})
-    assert found is not None
-    return found
 
 
 def two_by_two(gain: float = 1.2) -> list[Study]:
@@ -59,7 +44,7 @@ def two_by_two(gain: float = 1.2) -> list[Study]:
 
 
 def test_a_best_is_chosen_by_the_first_number_and_counted_by_the_second() -> None:
-    found = run(Study("s", again=0.9)).best
+    found = run_of_study(Study("s", again=0.9)).best
     assert found is not None
     assert found.again
     assert found.eager.value == approx(0.9 * found.first)
@@ -67,10 +52,10 @@ def test_a_best_is_chosen_by_the_first_number_and_counted_by_the_second() -> Non
 
 def test_a_best_that_was_wrong_when_measured_again_makes_way_for_the_next() -> None:
     study = Study("s")
-    first = run(study).best
+    first = run_of_study(study).best
     assert first is not None
     wrong = {"status": "wrong_result", "code": "values", "cause": "output 0 differs"}
-    found = run(study, f.Remeasured(first.id, wrong))
+    found = run_of_study(study, f.Remeasured(first.id, wrong))
     assert found.best is not None
     assert found.best.id != first.id
     assert found.refuted == (f"{first.id}: measured again: wrong_result, values, output 0 differs",)
@@ -79,9 +64,11 @@ def test_a_best_that_was_wrong_when_measured_again_makes_way_for_the_next() -> N
 
 def test_a_busy_machine_at_the_second_measurement_leaves_the_first_number() -> None:
     study = Study("s")
-    first = run(study).best
+    first = run_of_study(study).best
     assert first is not None
-    found = run(study, f.Remeasured(first.id, {"status": "infra_error", "code": "unstable_clock"}))
+    found = run_of_study(
+        study, f.Remeasured(first.id, {"status": "infra_error", "code": "unstable_clock"})
+    )
     assert found.best is not None
     assert (found.best.id, found.best.again) == (first.id, False)
     assert found.best.eager.value == approx(first.first)
@@ -89,18 +76,18 @@ def test_a_busy_machine_at_the_second_measurement_leaves_the_first_number() -> N
 
 def test_suspect_and_banned_attempts_never_count() -> None:
     study = Study("s", plain=False)
-    before = run(study)
+    before = run_of_study(study)
     assert before.suspect > 0
     assert before.best is not None
     ban = f.Steered("s9", 1, "ban", {"candidates": [before.best.id]}, "ann", applied=True)
-    after = run(study, ban)
+    after = run_of_study(study, ban)
     assert after.banned == 1
     assert after.best is not None
     assert after.best.id != before.best.id
 
 
 def test_the_gain_over_the_best_plain_attempt_is_over_the_fastest_of_them() -> None:
-    found = run(Study("s", gain=2.0, again=1.0))
+    found = run_of_study(Study("s", gain=2.0, again=1.0))
     assert found.plain is not None
     assert found.best is not None
     gain = number(found, "plain")
@@ -118,8 +105,8 @@ def test_a_session_whose_original_was_not_measured_is_no_run() -> None:
 
 
 def test_failures_are_counted_both_ways() -> None:
-    good = run(Study("a", gain=4.0, again=1.0, plain=False))
-    bad = run(replace(Study("b", plain=False), correct=False))
+    good = run_of_study(Study("a", gain=4.0, again=1.0, plain=False))
+    bad = run_of_study(replace(Study("b", plain=False), correct=False))
     assert bad.best is None
     counted = estimate([(good, bad)], "eager", PAPER)
     without = estimate([(good, bad)], "eager", Way(clamp=True, failures=False))
@@ -132,7 +119,7 @@ def test_failures_are_counted_both_ways() -> None:
 
 
 def test_slower_than_the_original_counts_1_only_where_it_is_clamped() -> None:
-    slow = run(Study("a", gain=0.05, plain=False))
+    slow = run_of_study(Study("a", gain=0.05, plain=False))
     clamped = estimate([(slow,)], "eager", PAPER)
     bare = estimate([(slow,)], "eager", Way(clamp=False, failures=True))
     assert clamped is not None
@@ -142,7 +129,7 @@ def test_slower_than_the_original_counts_1_only_where_it_is_clamped() -> None:
 
 
 def test_a_task_without_a_correct_answer_is_no_mean_of_nothing() -> None:
-    bad = run(replace(Study("b", plain=False), correct=False))
+    bad = run_of_study(replace(Study("b", plain=False), correct=False))
     assert estimate([(bad,)], "eager", Way(clamp=False, failures=False)) is None
     assert estimate([(bad,)], "plain", PAPER) is None
 
@@ -175,7 +162,7 @@ def test_only_tasks_that_both_ran_on_are_compared(tmp_path: Path) -> None:
 
 
 def test_at_a_budget_the_number_is_that_of_the_leader_then() -> None:
-    found = run(Study("s", gain=2.0, again=1.0, plain=False))
+    found = run_of_study(Study("s", gain=2.0, again=1.0, plain=False))
     moments = [float(step.queries) for step in found.steps]
     values = values_at(found, "queries", [0.0, moments[1] - 0.5, moments[1], 1e9])
     assert values[:2] == [1.0, 1.0]
@@ -185,7 +172,10 @@ def test_at_a_budget_the_number_is_that_of_the_leader_then() -> None:
 
 
 def test_runs_of_unknown_cost_are_left_out_of_what_is_told_by_dollars() -> None:
-    known, unknown = run(Study("a")), replace(run(Study("b", repeat=2)), unpriced=3)
+    known, unknown = (
+        run_of_study(Study("a")),
+        replace(run_of_study(Study("b", repeat=2)), unpriced=3),
+    )
     (section,) = report_of("", [known, unknown]).sections
     (mean,) = cutoffs(section, [Cutoff("dollars", 0.2)])
     assert (mean.runs, mean.unknown) == (1, 1)
@@ -195,12 +185,12 @@ def test_runs_of_unknown_cost_are_left_out_of_what_is_told_by_dollars() -> None:
 
 
 def test_what_costs_nothing_has_no_curve_by_dollars() -> None:
-    (section,) = report_of("", [replace(run(Study("a")), cost_usd=0.0)]).sections
+    (section,) = report_of("", [replace(run_of_study(Study("a")), cost_usd=0.0)]).sections
     assert curves(section, "dollars") == []
 
 
 def test_a_curve_ends_where_its_last_run_ends_on_the_counted_mean() -> None:
-    runs = [run(Study(f"s{n}", repeat=n, gain=1 + n)) for n in (1, 2, 3)]
+    runs = [run_of_study(Study(f"s{n}", repeat=n, gain=1 + n)) for n in (1, 2, 3)]
     (section,) = report_of("", runs).sections
     (curve,) = curves(section, "queries")
     mean = estimate(section.strata("full"), "eager", PAPER)
@@ -247,7 +237,7 @@ def test_gpu_models_never_share_a_section(tmp_path: Path) -> None:
 
 
 def test_two_texts_under_one_name_are_two_tasks() -> None:
-    one, two = run(Study("a")), replace(run(Study("b")), task_sha256="f" * 64)
+    one, two = run_of_study(Study("a")), replace(run_of_study(Study("b")), task_sha256="f" * 64)
     (section,) = report_of("", [one, two]).sections
     assert len(section.tasks) == 2
     assert all(one.task in task for task in section.tasks)

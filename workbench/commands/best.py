@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sessions import folder as folders
+from sessions import report_sources
 from sessions.best import best
 from sessions.journal import Reader
-from workbench import bundling, lookup, provenance, story
+from workbench import bundling, lookup, provenance, story, winners
+from workbench import format as fmt
 from workbench.errors import DONE, CannotGoOn, WrongUsage
 from workbench.version import version
 
@@ -25,6 +28,10 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
         raise WrongUsage("-o writes the candidate, --bundle its evidence: ask for one at a time.")
     if typed.bundle == "-":
         raise WrongUsage("--bundle - names no file: say where the bundle is to lie.")
+    if typed.all:
+        return _all(typed, printer)
+    if not typed.session:
+        raise WrongUsage("pike best needs a session, or --all DIR for the winners of all of them.")
     folder = lookup.session(typed.session)
     found = lookup.state(folder)
     top = best(found)
@@ -46,6 +53,26 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
         printer.verbatim(written)
     printer.talk(f"{top.id}: {story.verdict(top.kind, top.verdict)}")
     printer.talk(provenance.again(top) or "not measured again: that happens when a search finishes")
+    return DONE
+
+
+def _all(typed: argparse.Namespace, printer: Printer) -> int:
+    """Write the winners of all sessions."""
+    if typed.session or typed.output or typed.bundle:
+        raise WrongUsage("--all DIR is about every session, and writes candidates and evidence.")
+    found, left_out = report_sources.readings(report_sources.find(folders.root(), []))
+    best_of_all = winners.winners(found)
+    for one in left_out:
+        printer.talk(f"{one.session} is left out: {one.why}")
+    if not best_of_all:
+        raise CannotGoOn("no session has a correct attempt yet; `pike sessions` lists them.")
+    out = Path(typed.all).expanduser()
+    for trouble in winners.export(best_of_all, out):
+        printer.talk(trouble)
+    many = fmt.plural(len(best_of_all), "winner")
+    printer.talk(
+        f"{many} of {fmt.plural(len(found), 'session')} are in {out}; winners.md lists them."
+    )
     return DONE
 
 

@@ -12,6 +12,7 @@ from sessions import report_sources
 from sessions.report_spending import Cutoff
 from workbench import report_files, report_terminal
 from workbench.errors import DONE, FAILED, WrongUsage
+from workbench.report_view import view_of
 
 if TYPE_CHECKING:
     import argparse
@@ -26,16 +27,17 @@ _CUTOFF = re.compile(r"\$?(?P<dollars>\d+(\.\d+)?)|(?P<queries>\d+)q")
 def run(typed: argparse.Namespace, printer: Printer) -> int:
     """Report on what was named, or on all sessions; 1 if no run holds a number."""
     wanted = cutoffs(typed.cutoffs or CUTOFFS)
-    found = report_sources.read(report_sources.find(folders.root(), typed.names))
+    named = report_sources.find(folders.root(), typed.names)
+    found = view_of(report_sources.read(named), wanted)
     if typed.json:
-        printer.pretty(report_files.as_json(found, wanted))
+        printer.pretty(report_files.as_json(found))
     else:
-        report_terminal.show(found, wanted, printer)
+        report_terminal.show(found, printer)
     if not found.sections:
         printer.talk("No run holds a number yet: a session's comes when its original was measured.")
     if typed.out:
         out = Path(typed.out).expanduser()
-        files = report_files.write(found, out, wanted)
+        files = report_files.write(found, out)
         printer.talk(
             f"{len(files)} files are written to {out}; {out / report_files.PAGE} is the page to read."
         )
