@@ -1,4 +1,7 @@
-"""What a session of no experiment is called as a configuration: its strategy, its models, and what sets it apart."""
+"""What a session that was named alone is called as a configuration.
+
+One of an experiment: `EXPERIMENT/CONFIGURATION`. Else its strategy, its models, and the settings that set it apart.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,8 @@ def _base(state: State) -> str:
     opened = state.opened
     if opened is None:
         return "not begun"
+    if "experiment" in opened.labels and "configuration" in opened.labels:
+        return f"{opened.labels['experiment']}/{opened.labels['configuration']}"
     labels = [opened.labels.get(n, n) for entry in opened.models.values() for n in entry.split(",")]
     models = " + ".join(dict.fromkeys(label for label in labels if label))
     return f"{opened.strategy}, {models}" if models else opened.strategy
@@ -49,7 +54,7 @@ def _apart(base: str, states: Sequence[State]) -> Iterable[tuple[int, str]]:
 def _settings(state: State) -> dict[str, Any]:
     """Return what decides how a search goes; the task, the seed and the machine are no part of it."""
     opened = state.opened
-    if opened is None:
+    if opened is None or "experiment" in opened.labels:
         return {}
     limits = {f"{name} limit": value for name, value in opened.limits.items() if name != "queries"}
     return {

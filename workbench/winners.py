@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.journal import Reader
 from sessions.report_means import number
+from sessions.report_reading import runs_of
 from sessions.report_runs import Run
-from sessions.report_sources import runs_of
 from workbench import bundling, provenance
 from workbench.errors import CannotGoOn
 from workbench.report_cells import measured_fields, measured_words, percent, precision, times
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sessions.report_best import Found
-    from sessions.report_sources import Reading
+    from sessions.report_reading import Reading
     from workbench.report_table import Table
 
 TABLE = "winners"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions import facts as f
-from sessions.errors import FolderUnusable, NoSuchSession
+from sessions.errors import AmbiguousSession, FolderUnusable, NoSuchSession
 from sessions.facts import Fact
 from sessions.fold import fold
 from sessions.report import report_of
@@ -18,8 +18,9 @@ from sessions.report_lines import changed, lines_of
 from sessions.report_means import PAPER, Way, estimate, number, task_means
 from sessions.report_names import configuration_names
 from sessions.report_pairs import pairs
+from sessions.report_reading import read
 from sessions.report_runs import run_of
-from sessions.report_sources import find, read
+from sessions.report_sources import find
 from sessions.report_spending import Cutoff, curves, cutoffs, values_at
 from tests.sessions.models.asking import approx
 from tests.sessions.reported import Study, bodies_of, make, run_of_study, write_runs
@@ -251,14 +252,40 @@ def test_runs_that_never_began_are_left_out_and_said(tmp_path: Path) -> None:
         "repeat": 1,
         "session": "a",
         "state": "finished",
+        "why": "",
     }
-    unfit = row | {"repeat": 2, "session": "", "state": "unfit", "why": "the task is stochastic"}
-    gone = row | {"repeat": 3, "session": "cleaned", "why": ""}
-    write_runs(tmp_path, "x", [row, unfit, gone])
+    unfit = row | {"session": "u", "state": "unfit", "why": "the task is stochastic"}
+    gone, waiting = row | {"session": "cleaned"}, row | {"session": "w", "state": "waiting"}
+    write_runs(tmp_path, "x", [row, unfit, gone, waiting])
     found = read(find(tmp_path, ["x"]))
     assert [r.session for s in found.sections for r in s.runs] == ["a"]
-    assert found.left_out[0].why == "the task is stochastic"
-    assert "not there any more" in found.left_out[1].why
+    assert [one.why for one in found.left_out] == [
+        "unfit: the task is stochastic",
+        "finished, but its session is not there any more",
+        "not begun",
+    ]
+
+
+def test_the_beginning_of_a_name_will_do_and_whole_names_go_first(tmp_path: Path) -> None:
+    make(tmp_path, [Study("ab"), Study("abc")], "ablation")
+    write_runs(tmp_path, "ablution", [])
+    assert find(tmp_path, ["ab"]).name == ""
+    assert find(tmp_path, ["abla"]).name == "ablation"
+    with pytest.raises(AmbiguousSession, match="ablation, ablution"):
+        find(tmp_path, ["abl"])
+
+
+def test_two_experiments_keep_their_configurations_apart(tmp_path: Path) -> None:
+    make(tmp_path, [Study("a")], "first")
+    make(tmp_path, [Study("b")], "second")
+    (section,) = read(find(tmp_path, ["first", "second"])).sections
+    assert section.configurations == ("first/full", "second/full")
+
+
+def test_a_session_counts_once_however_often_it_is_named(tmp_path: Path) -> None:
+    make(tmp_path, [Study("a")], "x")
+    (section,) = read(find(tmp_path, ["x", "a", "x"])).sections
+    assert [run.configuration for run in section.runs] == ["full"]
 
 
 def test_a_damaged_journal_is_left_out_and_said(tmp_path: Path) -> None:
@@ -298,6 +325,14 @@ def test_sessions_of_no_experiment_are_named_by_what_sets_them_apart() -> None:
     names = configuration_names(states)
     assert names[id(states[0])] == names[id(states[1])] == "pike-b, strong, fixes 5"
     assert names[id(states[2])] == "pike-b, strong, fixes 0"
+
+
+def test_a_session_of_an_experiment_is_named_by_its_configuration() -> None:
+    state = fold([Fact(1, 0.0, bodies_of(Study("a"))[0])])
+    assert state.opened is not None
+    own = {"experiment": "ablation", "configuration": "no fixes", "repeat": "2"}
+    state.opened = replace(state.opened, labels=own)
+    assert configuration_names([state])[id(state)] == "ablation/no fixes"
 
 
 def test_the_repeats_of_loose_sessions_are_counted_per_task(tmp_path: Path) -> None:

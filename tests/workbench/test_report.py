@@ -14,7 +14,8 @@ import pytest
 
 from sessions.report import report_of
 from sessions.report_pairs import Pair
-from sessions.report_sources import find, read
+from sessions.report_reading import read
+from sessions.report_sources import find
 from sessions.report_spending import Cutoff
 from sessions.report_statistics import Interval
 from tests.sessions.reported import Study, make, run_of_study, write_runs

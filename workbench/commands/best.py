@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sessions import folder as folders
-from sessions import report_sources
+from sessions import report_reading, report_sources
 from sessions.best import best
 from sessions.journal import Reader
 from workbench import bundling, lookup, provenance, story, winners
@@ -60,7 +60,7 @@ def _all(typed: argparse.Namespace, printer: Printer) -> int:
     """Write the winners of all sessions."""
     if typed.session or typed.output or typed.bundle:
         raise WrongUsage("--all DIR is about every session, and writes candidates and evidence.")
-    found, left_out = report_sources.readings(report_sources.find(folders.root(), []))
+    found, left_out = report_reading.readings(report_sources.find(folders.root(), []))
     best_of_all = winners.winners(found)
     for one in left_out:
         printer.talk(f"{one.session} is left out: {one.why}")

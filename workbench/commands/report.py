@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sessions import folder as folders
-from sessions import report_sources
+from sessions import report_reading, report_sources
 from sessions.report_spending import Cutoff
 from workbench import report_files, report_terminal
 from workbench.errors import DONE, FAILED, WrongUsage
@@ -28,7 +28,7 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
     """Report on what was named, or on all sessions; 1 if no run holds a number."""
     wanted = cutoffs(typed.cutoffs or CUTOFFS)
     named = report_sources.find(folders.root(), typed.names)
-    found = view_of(report_sources.read(named), wanted)
+    found = view_of(report_reading.read(named), wanted)
     if typed.json:
         printer.pretty(report_files.as_json(found))
     else:
