@@ -149,7 +149,7 @@ def build(
         token_verifier=access.tokens if access else None,
         auth=access.auth() if access else None,
     )
-    tools.register(server)
+    tools.register(server, sessions)
     task_adding.register(server)
     tasks = Tasks(setting.home)
     resources.register(server, tasks)

@@ -31,11 +31,16 @@ _WORD_LIMIT = 120
 """Characters of one entry of a list, where a result is too large."""
 
 
-def verdict_reply(result: EngineResult, *, whole: bool) -> CallToolResult:
-    """Return a verdict in both channels: whole for the engine, else an agent's view."""
+def verdict_reply(
+    result: EngineResult, *, whole: bool, beside: Message | None = None
+) -> CallToolResult:
+    """Return a verdict in both channels: whole for the engine, else an agent's view.
+
+    `beside`: what an agent's view tells of the attempt's place in a session.
+    """
     if whole:
         return _both(_dump(result), headline(result))
-    shown = KernelResult.model_validate(_agents(result))
+    shown = KernelResult.model_validate({**_agents(result), **(beside or {})})
     return _both(_fitted(_dump(shown), headline(result)), headline(result))
 
 

@@ -15,10 +15,16 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
-from mcp_server import machine, task_pages
+from mcp_server import attempts, machine, task_pages
 from mcp_server.callers import ENGINE, TASKS
 from mcp_server.clean import printable
-from mcp_server.contract import SOURCE_LIMIT, WAIT_LIMIT_S, EngineResult, KernelResult
+from mcp_server.contract import (
+    SOURCE_LIMIT,
+    WAIT_LIMIT_S,
+    EngineResult,
+    KernelResult,
+    SessionGateway,
+)
 from mcp_server.errors import EvaluatorError
 from mcp_server.jobs import Job
 from mcp_server.listings import ArtifactPage, TaskList, TaskPage
@@ -66,11 +72,11 @@ SCOPES_OF = {"evaluate_kernel": ENGINE, "add_task": TASKS}
 """What a caller needs to be offered a tool; nothing for the others."""
 
 
-def register(server: Server) -> None:
-    """Add the tools to a server."""
+def register(server: Server, sessions: SessionGateway | None = None) -> None:
+    """Add the tools to a server; with `sessions`, jobs of attempts can be waited for too."""
     _register_tasks(server)
     _register_kernels(server)
-    _register_jobs(server)
+    _register_jobs(server, sessions)
     _register_engine(server)
 
 
@@ -130,10 +136,10 @@ def _register_tasks(server: Server) -> None:
     ) -> Annotated[CallToolResult, TaskList]:
         """List the tasks: PyTorch modules to make faster. Next: get_task with an id."""
         found = task_pages.chosen(service(ctx).tasks, suite, contains)
-        start = _place(cursor, len(found))
+        start = place_of(cursor, len(found))
         page = service(ctx).task_page(found, start, limit)
         after = start + len(page.tasks)
-        page.next_cursor = _cursor(after) if after < len(found) else None
+        page.next_cursor = cursor_of(after) if after < len(found) else None
         return plain_reply(page, task_pages.title_of(page))
 
     @server.tool(title="Show a task", annotations=READS, meta=CORE)
@@ -211,13 +217,15 @@ def _register_kernels(server: Server) -> None:
         return await answer(service(ctx).profile(candidate), wait_s, ctx, cancel_with_call=True)
 
 
-def _register_jobs(server: Server) -> None:
+def _register_jobs(server: Server, sessions: SessionGateway | None) -> None:
     @server.tool(title="Wait for a job", annotations=READS, meta=CORE)
     @mistakes
     async def wait_job(
         ctx: Ctx, job_id: Id, wait_s: WaitS = WAIT_LIMIT_S
     ) -> Annotated[CallToolResult, KernelResult]:
         """Wait for a job that a tool returned. Next: wait_job again until state is done."""
+        if sessions is not None and job_id.startswith(attempts.JOB):
+            return await attempts.wait(ctx, sessions, job_id, wait_s)
         job = service(ctx).jobs.get(caller(ctx), job_id)
         return await answer(job, wait_s, ctx, cancel_with_call=False)
 
@@ -225,6 +233,10 @@ def _register_jobs(server: Server) -> None:
     @mistakes
     async def cancel_job(ctx: Ctx, job_id: Id) -> Annotated[CallToolResult, KernelResult]:
         """Cancel a job; one that is over stays as it is. Next: compile_kernel with another file."""
+        if sessions is not None and job_id.startswith(attempts.JOB):
+            raise ToolError(
+                "An attempt is a fact and cannot be cancelled: wait_job tells its verdict."
+            )
         job = service(ctx).jobs.get(caller(ctx), job_id)
         service(ctx).jobs.cancel(job)
         return verdict_reply(job.answer(), whole=job.whole)
@@ -273,11 +285,12 @@ def _register_engine(server: Server) -> None:
         return await answer(job, wait_s, ctx, cancel_with_call=True)
 
 
-def _cursor(place: int) -> str:
+def cursor_of(place: int) -> str:
+    """Return a cursor to a place in a list."""
     return base64.urlsafe_b64encode(f"after:{place}".encode()).decode()
 
 
-def _place(cursor: str, length: int) -> int:
+def place_of(cursor: str, length: int) -> int:
     """Return where a cursor points.
 
     Raises:

@@ -58,6 +58,11 @@ def read(tables: Tables) -> tuple[EndpointSettings, ...]:
     return tuple(_read(name, table) for name, table in tables.items())
 
 
+def elsewhere(settings: tuple[EndpointSettings, ...]) -> bool:
+    """Return whether nothing is evaluated on this machine."""
+    return bool(settings) and not any(one.is_here for one in settings)
+
+
 def pool(
     settings: tuple[EndpointSettings, ...], here: Here, environ: Mapping[str, str]
 ) -> McpEvaluator | EvaluatorPool:

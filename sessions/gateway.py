@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from mcp_server.contract import SessionsRefused
+from mcp_server.contract import HandedIn, SessionCaller, SessionsRefused, SessionWish
 from sessions import answers, commands, outside
 from sessions import folder as folders
 from sessions.answering import Outside
@@ -30,10 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from mcp_server.contract import HandedIn, SessionCaller, SessionWish
     from sessions.folder import SessionFolder
 
 T = TypeVar("T")
+
+__all__ = ["Engines", "Gateway", "HandedIn", "SessionCaller", "SessionWish", "SessionsRefused"]
 
 OPEN_AT_ONCE = 4
 """Sessions that a caller may have open."""

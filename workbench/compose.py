@@ -57,7 +57,8 @@ async def open_engine(folder: SessionFolder, *, step: bool = False) -> Composed:
     all_here = model_choice.catalog(_tables(folder), folder.artifacts)
     known = replace(all_here, limiters=shares.limiters)
     models = {n: shares.model(model_choice.resolve(known, n)) for n in opening.names_in(state)}
-    found = machine.look(opened.python)
+    there = endpoints.elsewhere(endpoints.read(config.load().evaluators))
+    found = machine.ELSEWHERE if there else machine.look(opened.python)
     engine: Engine
     notices = Notices(opened.notify, opened.session, lambda: _best(engine))
     engine = Engine(

@@ -55,6 +55,12 @@ class Machine:
         return self.row(name).state == "ok"
 
 
+ELSEWHERE = Machine(())
+"""Nothing is known of a machine that is reached only over MCP."""
+ON_ANY_GPU = (Language("triton", 1.2), Language("pytorch", None))
+"""What torch for CUDA brings along."""
+
+
 def look(python: str = "") -> Machine:
     """Ask the evaluator what this machine has.
 
@@ -116,6 +122,8 @@ def device(found: Machine, wanted: str) -> str:
 
 def languages(found: Machine, on: str) -> tuple[Language, ...]:
     """Return the ways to write a kernel that this machine can build for a device, cheapest first."""
+    if found is ELSEWHERE and on != "cpu":
+        return ON_ANY_GPU
     cuda = on != "cpu"
     ways: Sequence[tuple[bool, Language]] = (
         (cuda and _torch(found) >= NVRTC_SINCE, Language("nvrtc", 0.6)),

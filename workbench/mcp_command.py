@@ -9,6 +9,7 @@ import anyio
 
 from mcp_server.app import EvaluatorError, Setting, Web, add_token, serve_http, serve_stdio
 from sessions import folder as folders
+from workbench.agents import LazyGateway
 from workbench.errors import CannotGoOn
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def stdio(settings: Settings, *, engine: bool) -> None:
 
     `engine`: offer `evaluate_kernel` too.
     """
-    anyio.run(partial(serve_stdio, _setting(settings), engine=engine))
+    anyio.run(partial(serve_stdio, _setting(settings), engine=engine, sessions=LazyGateway()))
 
 
 def http(settings: Settings, web: Web, say: Callable[[str], None], *, engine: bool) -> None:
@@ -33,7 +34,8 @@ def http(settings: Settings, web: Web, say: Callable[[str], None], *, engine: bo
         CannotGoOn: it cannot listen there, or must not; or the token file is not as it should be.
     """
     try:
-        anyio.run(partial(serve_http, _setting(settings), web, say, engine=engine))
+        serve = partial(serve_http, _setting(settings), web, say, engine=engine)
+        anyio.run(partial(serve, sessions=LazyGateway()))
     except EvaluatorError as error:
         raise CannotGoOn(str(error)) from error
 

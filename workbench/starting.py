@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sessions import endpoints, own_strategy, prompts
 from sessions import folder as folders
-from sessions import own_strategy, prompts
 from sessions.journal import Reader
 from sessions.start import NewSession, create_session
 from sessions.storage import storage_of
@@ -51,7 +51,9 @@ class Wish:
     title: str = ""
     """What an external agent calls it; foreign text."""
     opened_by: str = ""
-    """The caller over HTTP who opens it, and may see it."""
+    """The caller who opens it for an external agent, and may see it."""
+    listed: bool = False
+    """Whether the task must be one that is known: an agent names no files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ def plan(wish: Wish, settings: Settings, at: At = lambda _: None) -> Plan:
     at("name")
     folders.check_name(folders.sessions_root(), wish.name)
     at("task")
-    task = task_files.find(wish.task)
+    task = task_files.listed(wish.task) if wish.listed else task_files.find(wish.task)
     at("strategy")
     entry, own = _entry(settings.text("strategy"))
     at("set")
@@ -99,12 +101,7 @@ def plan(wish: Wish, settings: Settings, at: At = lambda _: None) -> Plan:
     instructions = _instructions(wish.instructions)
     at("python")
     python = _python(settings)
-    found = machine.look(python)
-    machine.check(found)
-    at("sandbox")
-    fence = machine.check_sandbox(found, settings.text("sandbox"))
-    at("device")
-    device = machine.device(found, settings.text("device"))
+    found, fence, device = _machine(settings, python, at)
     at("task")
     check_task(task, device, choice.models)
     at("")
@@ -201,6 +198,19 @@ def _given(wish: Wish, settings: Settings) -> dict[str, Any]:
     if queries is not None and not budgets.is_external(settings):
         given.setdefault("queries", int(queries))
     return given
+
+
+def _machine(settings: Settings, python: str, at: At) -> tuple[machine.Machine, str, str]:
+    """Return this machine, what its fence lacks, and the device; of elsewhere, where all is evaluated there."""
+    if endpoints.elsewhere(endpoints.read(settings.evaluators)):
+        device = settings.text("device")
+        return machine.ELSEWHERE, "", "cuda:0" if device in ("auto", "cuda") else device
+    found = machine.look(python)
+    machine.check(found)
+    at("sandbox")
+    fence = machine.check_sandbox(found, settings.text("sandbox"))
+    at("device")
+    return found, fence, machine.device(found, settings.text("device"))
 
 
 def _choice(settings: Settings, at: At) -> model_choice.Choice:

@@ -37,7 +37,7 @@ def find(named: str) -> NamedTask:
         raise WrongUsage(f"{named} is a folder; a task is one file, or SUITE/NAME.")
     if named.endswith(".py") or named.startswith((".", "/", "~")):
         raise WrongUsage(f"there is no file {named}.")
-    return _listed(named)
+    return listed(named)
 
 
 def candidate(path: Path) -> str:
@@ -100,7 +100,12 @@ def _registered(path: Path) -> NamedTask:
     return _of(rows[0])
 
 
-def _listed(named: str) -> NamedTask:
+def listed(named: str) -> NamedTask:
+    """Return the task of a `SUITE/NAME`, or of the beginning of one.
+
+    Raises:
+        WrongUsage: none, or several, are called so.
+    """
     try:
         rows = evaluator.rows(evaluator.ask("tasks", "--find", named, "--json"))
     except CannotGoOn as error:
