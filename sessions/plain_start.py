@@ -8,9 +8,11 @@ Each variant is a trajectory of role `plain`, closed by its verdict; those that 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from sessions import facts as f
+from sessions.best import eligible
 from sessions.ids import plain_proposal_id
 from sessions.journal import key_of
 from sessions.model import ORIGINAL
@@ -21,7 +23,7 @@ from strategies.options import held
 from strategies.protocol import Context, Proposal, Role
 
 if TYPE_CHECKING:
-    from sessions.model import State
+    from sessions.model import AttemptRecord, State
     from sessions.parts import Parts
 
 AUTHOR = "engine"
@@ -42,6 +44,13 @@ def due(state: State) -> bool:
 def under_way(state: State) -> bool:
     """Return whether a plain variant still waits for its verdict."""
     return any(is_plain(record.proposal) for record in state.open)
+
+
+def best_plain(state: State) -> AttemptRecord | None:
+    """Return the fastest of the plain variants: what any other attempt is to be held against."""
+    plain = (a for a in state.attempts.values() if not a.query and eligible(a))
+    found = [a for a in plain if is_plain(state.trajectories[a.proposal].proposal)]
+    return min(found, key=lambda a: a.runtime_ms or math.inf, default=None)
 
 
 async def begin(parts: Parts) -> bool:

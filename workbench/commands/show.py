@@ -11,6 +11,7 @@ from sessions.budget import running_s
 from sessions.journal import Reader
 from sessions.model import WAITING
 from sessions.parent_age import mean, parent_ages
+from sessions.plain_start import best_plain
 from sessions.steering import status
 from sessions.summary import row_of
 from workbench import format as fmt
@@ -67,10 +68,22 @@ def _head(folder: SessionFolder, found: State) -> Iterator[str]:
     yield _spent(found)
     top = best(found)
     yield f"best: {top.id} {story.verdict(top.kind, top.verdict)}" if top else "best: none yet"
+    plain = best_plain(found)
+    if plain is not None:
+        yield f"best plain: {plain.id} {story.verdict(plain.kind, plain.verdict)}{_beyond(top, plain)}"
     for steer in found.steers.values():
         told = steer.why if steer.why else steer_words.stands(steer)
         yield f"{steer.id} {steer.act}, {status(found, steer)}: {inert_line(told, 100)}"
     yield f"folder: {folder.path}"
+
+
+def _beyond(top: AttemptRecord | None, plain: AttemptRecord) -> str:
+    """Return how far the best is beyond what one line of PyTorch gives."""
+    if top is None or not top.runtime_ms or not plain.runtime_ms:
+        return ""
+    same = "nothing is beyond it yet"
+    gain = f"the best is {fmt.speedup(plain.runtime_ms / top.runtime_ms)} as fast"
+    return f"; {same if top.id == plain.id else gain}"
 
 
 def _ages(ages: dict[str, ParentAge]) -> str:
@@ -143,6 +156,7 @@ def _json(folder: SessionFolder, found: State) -> dict[str, Any]:
         **row_of(folder),
         "limits": found.limits,
         "baseline": found.baseline.verdict if found.baseline else None,
+        "best_plain": plain.id if (plain := best_plain(found)) else None,
         "attempt_rows": attempts,
         "steers": steers,
     }

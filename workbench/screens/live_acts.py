@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessions.best import best
+from sessions.plain_start import best_plain
 from workbench.format import plural
 from workbench.plain import Inert
 from workbench.screens.session_acts import AXES
@@ -135,6 +136,8 @@ class LiveActs(SteerActs):
         legend = (
             " · dots: other correct attempts · ticks: failures" if self.has_class("-chart") else ""
         )
+        plain = best_plain(self.feed.state) if self.feed else None
+        legend += f" · dashes: best plain, {plain.id}" if legend and plain else ""
         self.query_one("#chart-line", Separator).set_title(f"best so far, by {axis}{legend}")
 
     def action_follow(self) -> None:

@@ -11,6 +11,7 @@ from textual.color import Color
 from textual_plotext import PlotextPlot
 
 from sessions.best import leaders
+from sessions.plain_start import best_plain
 from workbench.widgets.lines import app_of, is_ascii
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ class Curve:
     """Steps: the best of all attempts judged up to there."""
     others: Points = ()
     failures: tuple[float, ...] = ()
+    plain: float | None = None
+    """The best plain variant's: a level that a search is to leave behind."""
 
 
 def curve(state: State, axis: str) -> Curve:
@@ -47,11 +50,13 @@ def curve(state: State, axis: str) -> Curve:
     ]
     others = [a for a in judged if a.speedup is not None and not a.suspect][-POINTS:]
     failures = [a for a in judged if not a.correct][-POINTS:]
+    plain = best_plain(state)
     return Curve(
         axis,
         _thin(_stairs(steps)),
         tuple((_x(a, state, axis), a.speedup or 0.0) for a in others),
         tuple(_x(a, state, axis) for a in failures),
+        plain.speedup if plain else None,
     )
 
 
@@ -144,6 +149,9 @@ class SpeedupChart(PlotextPlot):
             )
         if shown.others:
             plt.scatter(*_columns(shown.others), marker="." if ascii_only else "·", color=dim)
+        if shown.plain is not None:
+            level = [shown.plain] * 2
+            plt.plot([0.0, end], level, marker="-" if ascii_only else "╌", color=dim)
         if shown.best:
             plt.plot(*_columns(shown.best), marker="#" if ascii_only else "hd", color=accent)
 
