@@ -23,8 +23,11 @@ what it should bring the runtime to, and leave out what that list already gives.
 FOR_CODE = """\
 Before the code, reckon in a few lines what your version will take: for each of its kernels the bytes read and written
 and the operations, at the rates of this device, and a launch for each. Compare the sum with the floor and with the
-fastest line of the last list. If it is not clearly below that line, choose another plan before you write. Then the
-file."""
+fastest line of the last list. If it is not clearly below that line, go further in the plan before you write. Then
+the file."""
+_BEYOND = """\
+A version counts only if it clearly beats that, not only
+eager: aim far below it, as far as the floor leaves room."""
 _FLOORS = """\
 The floor of this program: every input, weight and output moved once, its matrix products at the fastest measured rate.
 Elementwise work and what a version keeps off memory cost nothing in it:"""
@@ -51,8 +54,7 @@ def _plain(told: Known) -> list[str]:
     best = told.plain[0]
     return [
         f"What one line of PyTorch gives:\n\n{_list(lines)}",
-        f"So {best.runtime_ms:.3g} ms is what anyone has for nothing. A version counts only if it clearly beats that, "
-        "not only eager: aim far below it, as far as the floor leaves room.",
+        f"So {best.runtime_ms:.3g} ms is what anyone has for nothing. {_BEYOND}",
     ]
 
 
