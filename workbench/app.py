@@ -9,6 +9,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.app import App
 
 from sessions.folder import root, sessions_root
@@ -20,6 +21,7 @@ from workbench.errors import WorkbenchError
 from workbench.glyphs import ASCII, NEEDS_YOU, UNICODE, is_unicode
 from workbench.keymap import Keymap, keymap
 from workbench.plain import inert_line
+from workbench.too_small import is_too_small, keys_left
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -89,6 +91,14 @@ class PikeApp(App[object]):
         for one in theme.THEMES:
             self.register_theme(one)
         self.theme = theme.choose(os.environ, wanted_theme)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Handle what happened; a screen too small to be shown takes only the keys that leave or explain it."""
+        if isinstance(event, events.Key | events.Paste) and is_too_small(self.screen):
+            left = keys_left(self.screen, self.keys)
+            if not isinstance(event, events.Key) or event.key not in left:
+                return
+        await super().on_event(event)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return our design tokens, for a theme without them."""

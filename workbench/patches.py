@@ -5,13 +5,15 @@ from __future__ import annotations
 import difflib
 
 
-def patch(before: str, after: str, before_name: str, after_name: str) -> str:
+def patch(before: str, after: str, before_name: str, after_name: str, context: int = 3) -> str:
     """Return the change from one source to the other; empty where they are the same.
 
-    Names are written as given, but for line breaks, which would end the header.
+    Names are written as given, but for line breaks, which would end the header. `context`: unchanged lines around each
+    change.
     """
     before_name, after_name = (" ".join(name.split()) for name in (before_name, after_name))
-    lines = difflib.unified_diff(_lines(before), _lines(after), before_name, after_name)
+    sides = (_lines(before), _lines(after))
+    lines = difflib.unified_diff(*sides, before_name, after_name, n=context)
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
     )

@@ -80,6 +80,8 @@ def _sign(glyph: str, word: str, meant: str = "") -> Line:
 class HelpScreen(ModalScreen[None]):
     """Shows the keys; esc closes it."""
 
+    FITS: ClassVar = True
+    """Whether it can be read at any size."""
     CSS_PATH = "../styles/dialogs.tcss"
     BINDINGS: ClassVar = [
         Binding("escape,q,question_mark,ctrl+c", "close", show=False, priority=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from textual.screen import ModalScreen, Screen
+from textual.screen import ModalScreen
 
 from workbench.actions import Where, by_id
+from workbench.too_small import FocusKeeper
 from workbench.widgets.lines import app_of
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from workbench.app import PikeApp
 
 
-class PikeScreen(Screen[None]):
+class PikeScreen(FocusKeeper[None]):
     """A screen of this application."""
 
     @property

@@ -17,6 +17,7 @@ from workbench.screens.choice import CANCEL, STAY, Answer, Choice
 from workbench.screens.detail_pane import DetailPane
 from workbench.screens.pike_screen import PikeScreen
 from workbench.shown import Standing
+from workbench.too_small import is_too_small
 from workbench.widgets.attempt_table import AttemptTable
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ class SessionActs(PikeScreen):
         if self.screen.get_selected_text():
             self.screen.clear_selection()
             return
-        if not self.standing.active:
+        if not self.standing.active or is_too_small(self):
             self.pike.exit(0)
             return
         pauses = self.feed is not None and self.feed.state.state is SessionState.PAUSED

@@ -11,6 +11,7 @@ from textual.screen import ModalScreen
 from workbench.actions import Where
 from workbench.keymap import keymap_of
 from workbench.plain import Inert, inert_line
+from workbench.too_small import FocusKeeper
 from workbench.widgets.chooser import LABEL, Chooser
 from workbench.widgets.lines import Line, Span, joined, span, wrap
 from workbench.widgets.painted import Lines
@@ -26,7 +27,7 @@ LISTED = 6
 """Steers that are seen at once."""
 
 
-class SteerLooks(ModalScreen[Draft]):
+class SteerLooks(ModalScreen[Draft], FocusKeeper[Draft]):
     """Shows the form of one act over the steers of a session."""
 
     CSS_PATH = "../styles/dialogs.tcss"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench import patches
@@ -108,7 +108,12 @@ def diff_document(
     note = inert_line(title, 60)
 
     def laid_out(rows: Callable[[_Diff, Opcode], Iterator[_Row]]) -> Document:
-        return _document(_page(diff, rows), head, below, note, lambda: patch(before, after, base))
+        found = _document(_page(diff, rows), head, below, note)
+        return replace(
+            found,
+            copies=lambda: patch(before, after, base),
+            pages=lambda: patches.patch(before, after, base, "candidate.py", context),
+        )
 
     found = laid_out(_unified)
     return found.with_beside(lambda: laid_out(_beside)) if count else found
@@ -130,7 +135,6 @@ def _document(
     head: Sequence[Line],
     below: Sequence[Line],
     note: Inert,
-    copies: Callable[[], str],
 ) -> Document:
     rows = [*(_Row(line) for line in head), *page.rows]
     rows += [_Row(line) for line in (EMPTY, *below)] if below else []
@@ -138,7 +142,6 @@ def _document(
         lines=tuple(row.line for row in rows),
         stops=tuple(stop + len(head) for stop in page.stops),
         note=note,
-        copies=copies,
         under=tuple(row.under for row in rows),
         pairs={at: row.pair for at, row in enumerate(rows) if row.pair},
     )

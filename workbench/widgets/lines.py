@@ -125,7 +125,7 @@ def wrap(line: Line, width: int, hang: int = 0) -> list[Line]:
     rows: list[Line] = []
     rest, indent = line, span(" " * hang)
     while width_of(rest) > width > hang:
-        head, rest = _split(rest, _break_at(plain_text(rest), width))
+        head, rest = _split(rest, _break_at(plain_text(rest), width, hang if rows else 0))
         rows.append(head)
         rest = (indent, *rest) if hang else rest
     return [*rows, rest]
@@ -139,12 +139,13 @@ def ascii_only(text: str) -> str:
     return "".join(c if c.isascii() else "?" * cell_len(c) for c in text)
 
 
-def _break_at(text: str, width: int) -> int:
+def _break_at(text: str, width: int, hang: int) -> int:
+    """Return how many characters go into a row: more than it is moved in by, or the rest would never end."""
     end = len(set_cell_size(text, width).rstrip("\0"))
     while end > 1 and cell_len(text[:end]) > width:
         end -= 1
-    space = text.rfind(" ", end * 2 // 3, end)
-    return space + 1 if space > 0 else max(1, end)
+    space = text.rfind(" ", max(end * 2 // 3, hang), end)
+    return space + 1 if space > 0 else max(hang + 1, end)
 
 
 def _split(line: Line, at: int) -> tuple[Line, Line]:

@@ -118,8 +118,9 @@ class TextView(Scrolled):
         hunk = sum(1 for stop in self._stops if stop <= self.top) - 1
         before = self.is_beside
         self._lay_out()
-        if self.is_beside is not before and hunk >= 0:
-            self.top, self.left = min(self._stops[hunk], self.last_top), 0
+        if self.is_beside is not before:
+            self.top = min(self._stops[hunk], self.last_top) if hunk >= 0 else 0
+            self.left = 0
 
     def notify_style_update(self) -> None:
         """Forget the painted strips: colours changed."""
