@@ -30,8 +30,8 @@ def _base(state: State) -> str:
         return "not begun"
     if "experiment" in opened.labels and "configuration" in opened.labels:
         return f"{opened.labels['experiment']}/{opened.labels['configuration']}"
-    labels = [opened.labels.get(n, n) for entry in opened.models.values() for n in entry.split(",")]
-    models = " + ".join(dict.fromkeys(label for label in labels if label))
+    named = [name for entry in opened.models.values() for name in entry.split(",")]
+    models = " + ".join(dict.fromkeys(name for name in named if name))
     return f"{opened.strategy}, {models}" if models else opened.strategy
 
 

@@ -111,8 +111,8 @@ def cutoffs(section: Section, wanted: Sequence[Cutoff]) -> list[CutoffMean]:
 
 def _cutoff(section: Section, name: str, cutoff: Cutoff) -> CutoffMean | None:
     strata = _priced_strata(section, name, cutoff.axis)
-    if not strata:
-        return None
+    if not any(_spent(run, cutoff.axis) for runs in strata for run in runs):
+        return None  # what costs nothing has no cut-off
     values = [[values_at(run, cutoff.axis, [cutoff.at]) for run in runs] for runs in strata]
     spread = bands(values)
     runs = [run for several in strata for run in several]

@@ -12,6 +12,15 @@ if TYPE_CHECKING:
     from sessions.report_statistics import Interval, Measured
 
 
+def short(text: str, limit: int) -> str:
+    """Return a foreign name on one line, cut in its middle: what sets names apart is at both ends."""
+    line = inert_line(text)
+    if len(line) <= limit:
+        return line
+    end = (limit - 1) // 2
+    return f"{line[: limit - 1 - end]}…{line[-end:]}"
+
+
 def times(value: float | None) -> str:
     """Return a speedup or a ratio of two: `1.41×`."""
     return fmt.speedup(value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from workbench.plain import inert_line
+from workbench.report_cells import short
 from workbench.report_plots import columns_of
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def matplotlib(module: str = "") -> Any:
 
 def shown(text: str) -> str:
     """Return a foreign name as a figure shows it."""
-    return inert_line(text, NAME)
+    return short(text, NAME)
 
 
 def styles(plot: Plot) -> dict[str, dict[str, Any]]:

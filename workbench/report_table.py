@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from workbench import format as fmt
-from workbench.plain import inert_line
+from workbench.report_cells import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,7 +47,7 @@ def table(
 
 def name(text: str) -> str:
     """Return a foreign name for a cell."""
-    return inert_line(text, NAME)
+    return short(text, NAME)
 
 
 def cost(usd: float, unknown: int, estimated: float = 0.0) -> str:

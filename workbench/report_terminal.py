@@ -7,7 +7,7 @@ import shutil
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from workbench.report_cells import times
+from workbench.report_cells import short, times
 from workbench.report_plots import columns_of
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ BRIEF: dict[str, tuple[str, ...]] = {
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 HEIGHT = 16
 WIDEST = 100
+CELL = 40
+"""Characters of a cell."""
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -62,7 +64,7 @@ def _section(section: SectionView, printer: Printer) -> None:
 
 def _table(table: Table, wanted: Sequence[str], printer: Printer) -> None:
     places = [table.head.index(head) for head in wanted]
-    rows = [[row[place] for place in places] for row in table.rows]
+    rows = [[short(row[place], CELL) for place in places] for row in table.rows]
     printer.table(wanted, rows, [head for head in wanted if head not in table.left])
 
 

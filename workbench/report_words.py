@@ -13,7 +13,7 @@ from workbench.report_cells import interval_words, percent, precision, times
 from workbench.report_table import cost, name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from sessions.report import Section
     from sessions.report_counts import Total
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from sessions.report_pairs import Pair
     from sessions.report_statistics import Interval
 
-MOST_PAIRS = 6
-"""Sentences about pairs; the table holds all."""
+MOST = 6
+"""Names, or pairs, that are told in sentences."""
 BARE = Way(clamp=False, failures=False)
 
 
@@ -31,7 +31,7 @@ def findings(section: Section) -> list[str]:
     counted = totals(section)
     found = pairs(section)
     told = [_scope(section, counted), _means(section)]
-    told += [pair_words(pair) for pair in found[:MOST_PAIRS]]
+    told += [pair_words(pair) for pair in found[:MOST]]
     told += [_beyond(section, "plain", "the best plain attempt, which costs no query")]
     told += [_beyond(section, "fastest", "the fastest baseline of any class")]
     told += [_classes(section)]
@@ -55,7 +55,13 @@ def _means(section: Section) -> str:
     ranked = sorted(found, key=lambda pair: -(pair[1].value if pair[1] else 0.0))
     told = [f"{name(one)} {_sure(mean)}" for one, mean in ranked if mean is not None]
     start = "Over eager, geometric mean over tasks, clamped at 1 and failures as 1"
-    return f"{start}: {'; '.join(told)}."
+    return f"{start}: {_listed(told, '; ')}."
+
+
+def _listed(told: Sequence[str], between: str = ", ") -> str:
+    """Return the first few; the tables hold all."""
+    more = f"{between}and {len(told) - MOST} more" if len(told) > MOST else ""
+    return f"{between.join(told[:MOST])}{more}"
 
 
 def _mean(section: Section, one: str) -> Estimate | None:
@@ -78,7 +84,7 @@ def _beyond(section: Section, measure: Measure, what: str) -> str:
         mean = estimate(section.strata(one), measure, BARE)
         if mean is not None:
             told.append(f"{name(one)} {_sure(mean)}")
-    return f"Over {what} (correct runs, not clamped): {'; '.join(told)}." if told else ""
+    return f"Over {what} (correct runs, not clamped): {_listed(told, '; ')}." if told else ""
 
 
 def _classes(section: Section) -> str:
@@ -105,6 +111,8 @@ def pair_words(pair: Pair) -> str:
     tasks = fmt.plural(len(pair.tasks), "task")
     interval, kind = _interval(pair)
     head = f"{name(pair.first)} against {name(pair.second)} on the same {tasks}"
+    if pair.tasks and not any(task.first.found or task.second.found for task in pair.tasks):
+        return f"{head}: neither found a correct answer."
     if pair.ratio == 1 and (interval is None or interval.low == interval.high):
         return f"{head}: no difference at all (1.00×)."
     first = pair.ratio > 1
@@ -162,7 +170,7 @@ def costs(section: Section) -> list[str]:
         f"{name(t.configuration)} {cost(t.cost_usd / t.runs, t.unpriced)} and {t.queries / t.runs:.0f} queries"
         for t in counted
     ]
-    return [whole, f"Per run: {'; '.join(per_run)}."]
+    return [whole, f"Per run: {_listed(per_run, '; ')}."]
 
 
 # --- what to keep in mind
@@ -190,23 +198,21 @@ def _unended(section: Section) -> str:
     open_runs = [run for run in section.runs if not run.ended]
     if not open_runs:
         return ""
-    states = ", ".join(f"{name(run.session)} ({run.state})" for run in open_runs[:6])
-    more = f" and {len(open_runs) - 6} more" if len(open_runs) > 6 else ""
-    return f"Not ended, so their numbers are those so far: {states}{more}."
+    states = _listed([f"{name(run.session)} ({run.state})" for run in open_runs])
+    return f"Not ended, so their numbers are those so far: {states}."
 
 
 def _labels(section: Section) -> str:
     labels = dict.fromkeys(label for run in section.runs for label in run.labels)
     if not labels:
         return ""
-    told = [
-        f"{label} ({', '.join(name(c) for c in _with_label(section, label))})" for label in labels
-    ]
+    told = [f"{label} ({_listed(_with_label(section, label))})" for label in labels]
     return f"Numbers of another kind: {'; '.join(told)}."
 
 
-def _with_label(section: Section, label: str) -> Iterable[str]:
-    return dict.fromkeys(run.configuration for run in section.runs if label in run.labels)
+def _with_label(section: Section, label: str) -> list[str]:
+    found = dict.fromkeys(run.configuration for run in section.runs if label in run.labels)
+    return [name(configuration) for configuration in found]
 
 
 def _again(bests: int, again: int) -> str:
@@ -220,7 +226,7 @@ def _refuted(section: Section) -> str:
     told = [
         f"{name(run.session)} {name('; '.join(run.refuted))}" for run in section.runs if run.refuted
     ]
-    return f"Did not stand up, and do not count: {'; '.join(told[:6])}." if told else ""
+    return f"Did not stand up, and do not count: {_listed(told, '; ')}." if told else ""
 
 
 def _unpriced(counted: Sequence[Total]) -> str:
@@ -237,7 +243,7 @@ def _single(section: Section) -> str:
     ]
     if not single:
         return ""
-    names = ", ".join(name(one) for one in single)
+    names = _listed([name(one) for one in single])
     return f"With a single run on some task, nothing is known about other luck there: {names}."
 
 
@@ -247,7 +253,7 @@ def _uneven(section: Section) -> str:
     some = [one for one in section.configurations if len(section.strata(one)) < every]
     if not some or len(section.configurations) < 2:
         return ""
-    names = ", ".join(name(one) for one in some)
+    names = _listed([name(one) for one in some])
     return f"Not on all {every} tasks, so its means do not compare (the pairs do): {names}."
 
 

@@ -188,6 +188,7 @@ def test_runs_of_unknown_cost_are_left_out_of_what_is_told_by_dollars() -> None:
 def test_what_costs_nothing_has_no_curve_by_dollars() -> None:
     (section,) = report_of("", [replace(run_of_study(Study("a")), cost_usd=0.0)]).sections
     assert curves(section, "dollars") == []
+    assert cutoffs(section, [Cutoff("dollars", 25)]) == []
 
 
 def test_a_curve_ends_where_its_last_run_ends_on_the_counted_mean() -> None:

@@ -24,6 +24,7 @@ from tests.tui.journals import HOSTILE
 from workbench import report_words
 from workbench.commands.report import cutoffs
 from workbench.errors import WrongUsage
+from workbench.report_cells import short
 from workbench.report_files import write
 from workbench.report_view import view_of
 
@@ -265,6 +266,19 @@ def test_ahead_is_said_only_where_luck_and_noise_exclude_1() -> None:
 def test_who_is_ahead_does_not_depend_on_who_is_named_first() -> None:
     found = report_words.pair_words(pair(0.5, repeats=Interval(0.4, 0.8)))
     assert "b is ahead (2.00×, 95 % over repeats: 1.25–2.50" in found
+
+
+def test_two_that_found_nothing_are_not_called_equal() -> None:
+    bad = [replace(one, correct=False) for one in study()]
+    (section,) = report(*bad).sections
+    told = " ".join(report_words.findings(section))
+    assert "neither found a correct answer" in told
+    assert "no difference" not in told
+
+
+def test_long_names_are_cut_in_their_middle() -> None:
+    assert short("pike-b, offline, queries 3", 12) == "pike-b…ies 3"
+    assert short("pike-b", 12) == "pike-b"
 
 
 def test_equal_numbers_are_no_difference() -> None:
