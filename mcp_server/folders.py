@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import itertools
 import os
 import shutil
 import tempfile
@@ -76,10 +77,13 @@ class Workspace:
         fcntl.flock(self._lock, fcntl.LOCK_EX)
 
     def fresh(self, name: str) -> Path:
-        """Make and return a folder of this name."""
-        path = self.path / name
-        path.mkdir(mode=0o700, parents=True)
-        return path
+        """Make and return a folder of this name, with a number behind it where another pool has one of that name."""
+        for number in itertools.count():
+            path = self.path / (f"{name}-{number}" if number else name)
+            with suppress(FileExistsError):
+                path.mkdir(mode=0o700, parents=True)
+                return path
+        raise AssertionError("there is always another number")
 
     def close(self) -> None:
         """Remove the folder."""

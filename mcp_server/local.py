@@ -9,7 +9,7 @@ import logging
 import socket
 import time
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -108,7 +108,10 @@ class LocalExecutor:
     _workspaces: list[Workspace]
     """The one that was made, if any: whoever opened the executor removes it."""
     _builds: Builds | None = None
-    _rooms: dict[str, _Room] = field(default_factory=dict[str, _Room])
+    _rooms: dict[tuple[str, tuple[str, ...]], _Room] = field(
+        default_factory=dict[tuple[str, tuple[str, ...]], _Room]
+    )
+    """By a device's name and what tasks may read there, beside the environment."""
     _opening: anyio.Lock = field(default_factory=anyio.Lock)
 
     async def places(self) -> list[Place]:
@@ -118,7 +121,7 @@ class LocalExecutor:
         return [Place(socket.gethostname(), d.name, d.uuid, d.title, self._free(d)) for d in found]
 
     def _free(self, device: Device) -> int:
-        room = self._rooms.get(device.name)
+        room = self._rooms.get((device.name, ()))
         return room.free.value if room else parallel(device)
 
     async def run(self, work: Work, report: Report) -> Outcome:
@@ -133,7 +136,7 @@ class LocalExecutor:
         if read.status is not None:
             return verdicts.unread(work, read)
         try:
-            room = await self._room(work.device)
+            room = await self._room(work.device, work.task.reads)
         except SandboxUnavailable as error:
             return verdicts.lost(work, read, None, "sandbox_failed", str(error))
         rehearsed, queued = await self._rehearse(room, work, report)
@@ -153,7 +156,7 @@ class LocalExecutor:
         Raises:
             EvaluatorError: no such device, interpreter or sandbox.
         """
-        room = await self._room(work.device)
+        room = await self._room(work.device, work.task.reads)
         async with room.free:
             return await self._evaluate(room, work, Intake(""), Rehearsed(), report)
 
@@ -328,13 +331,16 @@ class LocalExecutor:
     async def _interpreter(self) -> Interpreter:
         return await anyio.to_thread.run_sync(interpreter.find, self.setting.python)
 
-    async def _room(self, device: str) -> _Room:
+    async def _room(self, device: str, reads: tuple[str, ...] = ()) -> _Room:
+        """Return the room on a device, whose processes may read what a task's person opened to it."""
         async with self._opening:
             found = await self.check_device(device)
             python = await self._interpreter()
-            if found.name not in self._rooms:
-                self._rooms[found.name] = await self._open(python, found)
-            return self._rooms[found.name]
+            key = (found.name, reads)
+            if key not in self._rooms:
+                python = replace(python, reads=(*python.reads, *reads))
+                self._rooms[key] = await self._open(python, found)
+            return self._rooms[key]
 
     async def _open(self, python: Interpreter, device: Device) -> _Room:
         if self._builds is None:

@@ -36,7 +36,7 @@ class Qualifier:
         Raises:
             EvaluatorError: this machine cannot evaluate.
         """
-        task = suite.read(name, what)
+        task = suite.read(name, what, self.kept.home)
         if isinstance(task, Row):
             return task, False
         key = suite.key_of(task, self.wish, self.place)

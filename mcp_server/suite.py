@@ -14,13 +14,12 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from mcp_server import generic_cheats, kept, states
+from mcp_server import generic_cheats, kept, projects, states, task_text
 from mcp_server.artifacts import new_id
 from mcp_server.contract import Status
-from mcp_server.errors import UnknownTask
+from mcp_server.errors import EvaluatorError, UnknownTask
 from mcp_server.executor import Work
 from mcp_server.qualify import evaluator_sha256
-from mcp_server.task_text import check
 from mcp_server.tasks import Task
 
 if TYPE_CHECKING:
@@ -85,6 +84,7 @@ class Kept:
     """The rows of a state folder; an unreadable one counts as absent."""
 
     def __init__(self, home: Path) -> None:
+        self.home = home
         self.folder = home / "cache" / "suites"
 
     def get(self, key: str) -> Row | None:
@@ -151,18 +151,16 @@ def _by_number(path: Path) -> tuple[int, str]:
     return (int(digits[0]) if digits else 10**9, path.name)
 
 
-def read(name: str, what: Path | Task) -> Task | Row:
+def read(name: str, what: Path | Task, home: Path) -> Task | Row:
     """Return the task, or the row of a file that holds none."""
     if isinstance(what, Task):
         return what
     try:
-        source = what.read_text(encoding="utf-8")
-        check(source, what.name)
-    except (OSError, ValueError) as error:
-        return Row(name, "unfit", "not_kernelbench", f"{what.name} cannot be read: {error}")
-    except Exception as error:  # noqa: BLE001  every refusal is a sentence for people
+        source = task_text.read(what)
+        task_text.check(source, what.name)
+    except EvaluatorError as error:
         return Row(name, "unfit", "not_kernelbench", str(error))
-    return Task(name, name, source, what)
+    return Task(name, name, source, what, reads=projects.opened(home, source))
 
 
 async def qualify(executor: LocalExecutor, task: Task, wish: Wish) -> Row:

@@ -94,7 +94,7 @@ async def measured(
         EvaluatorError: this machine cannot evaluate.
     """
     row, known = await qualifier.row(name, what)
-    task = suite.read(name, what)
+    task = suite.read(name, what, qualifier.kept.home)
     found = Measured(row, known=known)
     if isinstance(task, suite.Row) or row.state != "qualified":
         return found

@@ -362,6 +362,31 @@ def _tasks(p: argparse.ArgumentParser) -> None:
     _json(p)
 
 
+def _task(p: argparse.ArgumentParser) -> None:
+    acts = p.add_subparsers(title="acts", metavar="ACT", parser_class=Parser, required=True)
+    new = acts.add_parser("new", help="write a task from a class of yours, and qualify it")
+    new.set_defaults(act="new")
+    new.add_argument("module", metavar="PACKAGE.MODULE:CLASS",
+                     help="the class, or a function that returns a module")  # fmt: skip
+    new.add_argument("--init", metavar="[NAME=]VALUE", action="append", default=[],
+                     help="an argument of its constructor, as Python: 64, heads=4, \"'gelu'\"")  # fmt: skip
+    new.add_argument("--input", metavar="[NAME=]SHAPE[,SHAPE][:DTYPE[:LOW..HIGH]]",
+                     action="append", default=[],
+                     help="of forward: 8x128x64; 1x64,32x64:bfloat16; ids=4x128:int64:0..50257")  # fmt: skip
+    new.add_argument(
+        "--checkpoint", metavar="FILE", help="its weights: .pt, .pth, .bin, .safetensors"
+    )
+    new.add_argument("--project", metavar="DIR",
+                     help="the folder that holds it: tasks may read it then (default: this one)")  # fmt: skip
+    new.add_argument("-o", "--output", metavar="FILE", help="write it there (default: CLASS.py)")
+    new.add_argument("--limit", metavar="SECONDS", type=float,
+                     help="for its qualification (default: 300)")  # fmt: skip
+    new.add_argument("--device", metavar="DEVICE", help="cuda:0 .. or cpu (default: the first GPU)")
+    new.add_argument("--precision", metavar="POLICY", help="fp32, tf32 or half (default: half)")
+    _boxes(new)
+    _json(new)
+
+
 def _suite(p: argparse.ArgumentParser) -> None:
     acts = p.add_subparsers(title="acts", metavar="ACT", parser_class=Parser, required=True)
     add = acts.add_parser("add", help="list the tasks of a folder as SUITE/NAME; nothing is copied")
