@@ -516,6 +516,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("replay", "judge the evidence of a best again: does the claim stand", _replay),
     Command("profile", "where the time goes, and what is left to gain", _profile),
     Command("tasks", "list the tasks, show one, or qualify whole suites", _tasks),
+    Command("task", "a task made from a class of yours", _task),
     Command("suite", "folders of tasks: added, listed, removed, measured without a search", _suite),
     Command("report", "what searches found, how sure that is, and what it cost", _report),
     Command("mcp", "serve the evaluator over MCP, on stdio or over HTTP", _mcp),
