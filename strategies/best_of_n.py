@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from strategies.errors import StateRefused, check_version
+from strategies.opening import taken_up
 from strategies.protocol import Proposal, Role
 from strategies.settings import number
 
@@ -59,11 +59,8 @@ class BestOfN:
         Raises:
             StateRefused: it is of a version this one cannot read, or lacks a part.
         """
-        check_version(self.name, self.version, state)
-        try:
-            self._seed, self._next_id = state["seed"], state["next_id"]
-        except KeyError as damage:
-            raise StateRefused(f"The saved state of best-of-n is damaged: {damage}.") from damage
+        read = taken_up(self, state, lambda dumped: (dumped["seed"], dumped["next_id"]))
+        self._seed, self._next_id = read
 
     def _start(self, view: View) -> Proposal:
         index = self._next_id - 1

@@ -12,7 +12,15 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from strategies.errors import StateRefused, check_version
+from strategies.opening import (
+    keep_ideas,
+    lacks_ideas,
+    next_name,
+    pinned_seats,
+    seat_from,
+    seat_of,
+    taken_up,
+)
 from strategies.protocol import JsonMap, Outcome, Proposal, Role, View
 from strategies.selection import Seat, bins, branch_first, ranked, resize
 from strategies.settings import number, switch, word
@@ -95,7 +103,7 @@ class PikeB:
         n = min(self.settings.width, view.queries_left)
         if n <= 0 or any(_own(proposal) for proposal in view.open):
             return []
-        if self._lacks_ideas():
+        if self._state.phase == 0 and lacks_ideas(self._state, self.settings.ideas):
             return [self._ask(view)]
         proposals = self._start(n, view) if self._state.phase == 0 else self._improve(n, view)
         self._state.phase += 1
@@ -103,12 +111,8 @@ class PikeB:
 
     def absorb(self, outcome: Outcome) -> None:
         """Keep what a closed trajectory found until the next `propose`."""
-        seat = None
-        if outcome.works is not None:
-            position = outcome.proposal.meta.get("position") if _own(outcome.proposal) else None
-            works = outcome.works
-            seat = Seat(works.id, works.runtime_ms, outcome.proposal.id, position)
-        self._state.inbox.append(Landing(outcome.ideas, seat))
+        position = outcome.proposal.meta.get("position") if _own(outcome.proposal) else None
+        self._state.inbox.append(Landing(outcome.ideas, seat_of(outcome, position)))
 
     def dump(self) -> dict[str, Any]:
         """Return version and state as JSON."""
@@ -120,13 +124,12 @@ class PikeB:
         Raises:
             StateRefused: it is of a version this one cannot read, or lacks a part.
         """
-        check_version(self.name, self.version, state)
-        self._state = _state(state)
+        self._state = taken_up(self, state, _state)
 
     def _empty_inbox(self) -> None:
         state = self._state
         for landing in state.inbox:
-            state.ideas = state.ideas or list(landing.ideas[: self.settings.ideas])
+            keep_ideas(state, landing.ideas, self.settings.ideas)
             if landing.seat is not None:
                 state.pool.append(landing.seat)
         if self.settings.keep_best:
@@ -134,21 +137,16 @@ class PikeB:
             state.ever = ranked([*state.ever, *landed])[:EVER_KEPT]
         state.inbox = []
 
-    def _lacks_ideas(self) -> bool:
-        state = self._state
-        asked_enough = state.asked >= 2 or state.phase > 0
-        return self.settings.ideas > 0 and not state.ideas and not asked_enough
-
     def _ask(self, view: View) -> Proposal:
         self._state.asked += 1
-        return Proposal(self._id(), Role.IDEAS, view.original.id, meta={"phase": 0})
+        return Proposal(next_name(self._state), Role.IDEAS, view.original.id, meta={"phase": 0})
 
     def _start(self, n: int, view: View) -> list[Proposal]:
         width = self.settings.width
         ideas: list[str | None] = [*resize(self._state.ideas, width)] or [None] * width
         return [
             Proposal(
-                self._id(),
+                next_name(self._state),
                 Role.START,
                 view.original.id,
                 (),
@@ -161,20 +159,21 @@ class PikeB:
     def _improve(self, n: int, view: View) -> list[Proposal]:
         seeds = self._order(view)[: self.settings.top]
         counts = bins(n, [view.weight.get(seed, 1.0) for seed in seeds])
-        phase = self._state.phase
-        self._state.pool = []
+        state, phase = self._state, self._state.phase
+        state.pool = []
         return [
-            Proposal(self._id(), Role.IMPROVE, seed, meta={"phase": phase, "position": position})
+            Proposal(
+                next_name(state), Role.IMPROVE, seed, meta={"phase": phase, "position": position}
+            )
             for position, (seed, count) in enumerate(zip(seeds, counts, strict=True))
             for _ in range(count)
         ]
 
     def _order(self, view: View) -> list[str]:
         """Return the ids in line for a seat: pinned, pool, original; each once, none banned."""
-        pinned = ranked(Seat(c.id, c.runtime_ms, c.id, None) for c in view.pinned)
         rule = branch_first if self.settings.seed_rule == "branch-first" else ranked
         alive = [seat for seat in self._pool(view) if seat.candidate not in view.banned]
-        line = [seat.candidate for seat in (*pinned, *rule(alive))]
+        line = [seat.candidate for seat in (*pinned_seats(view), *rule(alive))]
         return [*dict.fromkeys(c for c in line if c not in view.banned), view.original.id]
 
     def _pool(self, view: View) -> list[Seat]:
@@ -183,32 +182,19 @@ class PikeB:
         fastest = ranked(seat for seat in state.ever if seat.candidate not in view.banned)[:1]
         return [*state.pool, *(replace(seat, position=None) for seat in fastest)]
 
-    def _id(self) -> str:
-        number = self._state.next_id
-        self._state.next_id += 1
-        return f"p{number}"
-
 
 def _own(proposal: Proposal) -> bool:
     return proposal.id.startswith("p")
 
 
 def _state(dumped: JsonMap) -> State:
-    try:
-        return State(
-            seed=dumped["seed"],
-            next_id=dumped["next_id"],
-            asked=dumped["asked"],
-            ideas=list(dumped["ideas"]),
-            phase=dumped["phase"],
-            pool=[Seat(**seat) for seat in dumped["pool"]],
-            ever=[Seat(**seat) for seat in dumped["ever"]],
-            inbox=[_landing(landing) for landing in dumped["inbox"]],
-        )
-    except (KeyError, TypeError) as damage:
-        raise StateRefused(f"The saved state of pike-b is damaged: {damage}.") from damage
-
-
-def _landing(dumped: JsonMap) -> Landing:
-    seat = dumped["seat"]
-    return Landing(tuple(dumped["ideas"]), None if seat is None else Seat(**seat))
+    return State(
+        seed=dumped["seed"],
+        next_id=dumped["next_id"],
+        asked=dumped["asked"],
+        ideas=list(dumped["ideas"]),
+        phase=dumped["phase"],
+        pool=[Seat(**seat) for seat in dumped["pool"]],
+        ever=[Seat(**seat) for seat in dumped["ever"]],
+        inbox=[Landing(tuple(x["ideas"]), seat_from(x["seat"])) for x in dumped["inbox"]],
+    )

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from strategies.errors import StateRefused, check_version
+from strategies.opening import next_name, taken_up
 from strategies.pike_o_choice import Choice
 from strategies.pike_o_grid import Grid, Measure, measured
 from strategies.pike_o_library import Library, fastest
@@ -143,12 +143,11 @@ class PikeO:
         Raises:
             StateRefused: it is of a version this one cannot read, or lacks a part.
         """
-        check_version(self.name, self.version, state)
-        try:
-            self._state = _state(state)
-            self.library = Library.loaded(self.settings, state["library"])
-        except (KeyError, TypeError, ValueError) as damage:
-            raise StateRefused(f"The saved state of pike-o is damaged: {damage}.") from damage
+        read = taken_up(self, state, self._read)
+        self._state, self.library = read
+
+    def _read(self, dumped: JsonMap) -> tuple[State, Library]:
+        return _state(dumped), Library.loaded(self.settings, dumped["library"])
 
     def _add_original(self, original: Candidate) -> None:
         seat = self.settings.original_in_archive
@@ -200,8 +199,7 @@ class PikeO:
 
     def _proposal(self, view: View, own: Sequence[Proposal]) -> Proposal:
         state = self._state
-        name = f"p{state.next_id}"
-        state.next_id += 1
+        name = next_name(state)
         slot = self._slot(own)
         choice = Choice(self.library, view, Random(f"{state.seed}/{name}").random)  # noqa: S311 - a search, no secret
         drawn, parent = choice.parent(slot)

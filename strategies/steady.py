@@ -12,7 +12,15 @@ from dataclasses import asdict, dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from strategies.errors import StateRefused, check_version
+from strategies.opening import (
+    keep_ideas,
+    lacks_ideas,
+    next_name,
+    pinned_seats,
+    seat_from,
+    seat_of,
+    taken_up,
+)
 from strategies.protocol import JsonMap, Outcome, Proposal, Role, View
 from strategies.selection import Seat, drawn, ranked, resize
 from strategies.settings import number
@@ -91,18 +99,15 @@ class Steady:
         free = min(view.places - len(view.open), view.queries_left)
         if any(proposal.role is Role.IDEAS for proposal in view.open) or free <= 0:
             return []
-        if self._lacks_ideas():
+        if self._state.begun == 0 and lacks_ideas(self._state, self.settings.ideas):
             self._state.asked += 1
-            return [Proposal(self._id(), Role.IDEAS, view.original.id)]
+            return [Proposal(next_name(self._state), Role.IDEAS, view.original.id)]
         return [self._next(view) for _ in range(free)]
 
     def absorb(self, outcome: Outcome) -> None:
         """Keep what a closed trajectory found until the next `propose`."""
-        works, seat = outcome.works, None
-        if works is not None:
-            seat = Seat(works.id, works.runtime_ms, outcome.proposal.id, None)
         asked = outcome.proposal.role is Role.IDEAS
-        self._state.inbox.append(Landing(asked, outcome.ideas, seat))
+        self._state.inbox.append(Landing(asked, outcome.ideas, seat_of(outcome, None)))
 
     def dump(self) -> dict[str, Any]:
         """Return version and state as JSON."""
@@ -114,30 +119,21 @@ class Steady:
         Raises:
             StateRefused: it is of a version this one cannot read, or lacks a part.
         """
-        check_version(self.name, self.version, state)
-        try:
-            self._state = _state(state)
-        except (KeyError, TypeError) as damage:
-            raise StateRefused(f"The saved state of steady is damaged: {damage}.") from damage
+        self._state = taken_up(self, state, _state)
 
     def _empty_inbox(self) -> None:
         state, window = self._state, self.settings.window
         for landing in state.inbox:
-            state.ideas = state.ideas or list(landing.ideas[: self.settings.ideas])
+            keep_ideas(state, landing.ideas, self.settings.ideas)
             if not landing.asked:
                 state.pool.append(landing.seat)
         timed = [seat for seat in state.pool if seat is not None]
         state.pool = state.pool[-window:] if window else [*ranked(timed)[:KEPT]]
         state.inbox = []
 
-    def _lacks_ideas(self) -> bool:
-        state = self._state
-        wanted = self.settings.ideas > 0 and not state.ideas
-        return wanted and state.asked < 2 and state.begun == 0
-
     def _next(self, view: View) -> Proposal:
         parents = self._parents(view)
-        name = self._id()
+        name = next_name(self._state)
         if self._state.begun < self.settings.width or not parents:
             return self._start(name, view)
         draw = Random(f"{self._state.seed}/{name}").random  # noqa: S311 - a search, no secret
@@ -155,15 +151,9 @@ class Steady:
 
     def _parents(self, view: View) -> list[str]:
         """Return who a parent is drawn from: the pinned, then the fastest, none banned."""
-        pinned = ranked(Seat(c.id, c.runtime_ms, c.id, None) for c in view.pinned)
         pool = ranked(seat for seat in self._state.pool if seat is not None)
-        line = dict.fromkeys(seat.candidate for seat in (*pinned, *pool))
+        line = dict.fromkeys(seat.candidate for seat in (*pinned_seats(view), *pool))
         return [name for name in line if name not in view.banned][: self.settings.top]
-
-    def _id(self) -> str:
-        name = f"p{self._state.next_id}"
-        self._state.next_id += 1
-        return name
 
 
 def _weights(names: list[str], boosts: Mapping[str, float]) -> list[float]:
@@ -177,14 +167,10 @@ def _state(dumped: JsonMap) -> State:
         asked=dumped["asked"],
         ideas=list(dumped["ideas"]),
         begun=dumped["begun"],
-        pool=[_seat(seat) for seat in dumped["pool"]],
+        pool=[seat_from(seat) for seat in dumped["pool"]],
         inbox=[_landing(landing) for landing in dumped["inbox"]],
     )
 
 
-def _seat(dumped: JsonMap | None) -> Seat | None:
-    return None if dumped is None else Seat(**dumped)
-
-
 def _landing(dumped: JsonMap) -> Landing:
-    return Landing(dumped["asked"], tuple(dumped["ideas"]), _seat(dumped["seat"]))
+    return Landing(dumped["asked"], tuple(dumped["ideas"]), seat_from(dumped["seat"]))
