@@ -137,7 +137,8 @@ def _demo(p: argparse.ArgumentParser) -> None:
 def _run(p: argparse.ArgumentParser) -> None:
     p.add_argument("task", metavar="TASK", help="a KernelBench-format file, or SUITE/NAME")
     search = p.add_argument_group("search")
-    search.add_argument("--strategy", metavar="NAME", help="the search (default: pike-b)")
+    search.add_argument("--strategy", metavar="NAME|FILE.py:CLASS",
+                        help="the search, or your own (default: pike-b)")  # fmt: skip
     search.add_argument("--model", metavar="NAME", help="the language model of every agent")
     search.add_argument("--fix-model", metavar="NAME", help="for EFA; CHEAP,DEAR cascades")
     search.add_argument("--ideas-model", metavar="NAME", help="for IBA")
