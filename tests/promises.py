@@ -28,6 +28,9 @@ PROMISES = {
     "measured again, here or elsewhere: does the claim stand?": "tests/mcp_server/test_bundle.py",
     "known cheats, refused on your machine": "tests/mcp_server/test_selftest_cases.py",
     "The same evaluator is an MCP server": "tests/mcp_server/test_stdio.py",
+    "a plain file that runs by itself; your project is read-only in the sandbox": "tests/workbench/test_task_new.py",
+    "a checkout, or any folder of such files; nothing is copied": "tests/mcp_server/test_added_suites.py",
+    "each: qualified, unfit and why, not tried; what it needs": "tests/workbench/test_suites.py",
     "copy the folder and you have it all": "tests/sessions/test_folder.py",
     "`pike config` shows each value and its origin": "tests/workbench/test_config.py",
 }
