@@ -125,14 +125,16 @@ def estimate(strata: Iterable[Sequence[Run]], measure: Measure, way: Way) -> Est
     if not counted:
         return None
     values = [[value.value for value in stratum] for stratum in counted]
+    least = 1.0 if way.clamp else 0.0
+    noise, luck = measurement(counted), repeats(values)
     return Estimate(
         value=math.exp(mean_log(values)),
         tasks=len(counted),
         runs=sum(map(len, counted)),
         found=sum(value is not None for stratum in numbers for value in stratum),
         asked=sum(map(len, numbers)),
-        measurement=measurement(counted),
-        repeats=repeats(values),
+        measurement=noise.at_least(least) if noise else None,
+        repeats=luck.at_least(least) if luck else None,
     )
 
 

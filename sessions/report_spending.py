@@ -86,7 +86,7 @@ def _curve(section: Section, name: str, axis: Axis, end: float) -> Curve | None:
         y=tuple(
             math.exp(mean_log([[run[n] for run in runs] for runs in values])) for n in range(len(x))
         ),
-        band=tuple(bands(values) or ()),
+        band=tuple(ends.at_least(1.0) for ends in bands(values) or ()),
         tasks=len(strata),
         runs=sum(map(len, strata)),
     )
@@ -120,7 +120,7 @@ def _cutoff(section: Section, name: str, cutoff: Cutoff) -> CutoffMean | None:
         configuration=name,
         cutoff=cutoff,
         value=math.exp(mean_log([[point[0] for point in several] for several in values])),
-        repeats=spread[0] if spread else None,
+        repeats=spread[0].at_least(1.0) if spread else None,
         runs=len(runs),
         reached=sum(_spent(run, cutoff.axis) >= cutoff.at - 1e-9 for run in runs),
         unknown=sum(map(len, section.strata(name))) - len(runs),

@@ -40,6 +40,10 @@ class Interval:
     low: float
     high: float
 
+    def at_least(self, least: float) -> Interval:
+        """Return the interval of a number that cannot be lower."""
+        return Interval(max(least, self.low), max(least, self.high))
+
 
 @dataclass(frozen=True, slots=True)
 class Measured:

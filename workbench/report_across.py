@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from workbench.report_look import COLOURS, GREY, WIDTH, legend, limits, plain_log, shown, styles
+from workbench.report_look import (
+    COLOURS,
+    GREY,
+    IN_LEGEND,
+    WIDTH,
+    legend,
+    limits,
+    plain_log,
+    shown,
+    styles,
+)
 from workbench.report_plots import EVERY, columns_of
 
 if TYPE_CHECKING:
@@ -13,6 +23,8 @@ if TYPE_CHECKING:
     from workbench.report_plots import Plot, Raw
 
 LUCK = {"repeats": "95 % over repeats", "over_tasks": "95 % over tasks (single runs)"}
+LONG = 30
+"""Characters of two names on one line."""
 WIDE = {"linewidth": 4.0, "alpha": 0.4}
 THIN = {"linewidth": 1.0, "marker": "|", "markersize": 6}
 DOT = {"markersize": 5.5, "markeredgecolor": "white", "markeredgewidth": 0.6, "zorder": 3}
@@ -52,13 +64,12 @@ def _free(axes: Any, plot: Plot, tasks: Sequence[str]) -> None:
 def pairs(figure: Any, axes: Any, plot: Plot) -> None:
     """Draw ratios of configurations."""
     one = len({(row["first"], row["second"]) for row in plot.rows}) == 1
-    labels = [
-        shown(r["task"]) if one else f"{shown(r['first'])} / {shown(r['second'])}"
-        for r in plot.rows
-    ]
-    _rows(figure, axes, labels, 1)
+    names = [(shown(row["first"], IN_LEGEND), shown(row["second"], IN_LEGEND)) for row in plot.rows]
+    over = "\n/ " if any(len(a) + len(b) > LONG for a, b in names) else " / "
+    both = [over.join(pair) for pair in names]
+    _rows(figure, axes, [shown(row["task"]) for row in plot.rows] if one else both, 2)
     style = {"color": COLOURS[0], "marker": "o", "label": "_pair"}
-    _across(axes, plot.rows, range(len(labels)), "ratio", style)
+    _across(axes, plot.rows, range(len(plot.rows)), "ratio", style)
     first, second = (shown(plot.rows[0][side]) for side in ("first", "second"))
     what = f"{first} / {second}" if one else "first / second"
     _ratio_axis(axes, plot, "ratio", f"{what}: right of 1×, the first is ahead (log scale)")

@@ -10,8 +10,10 @@ from workbench.report_plots import columns_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from workbench.report_plots import Plot
+    from workbench.report_plots import Plot, Raw
 
+BANDS = 3
+"""More would hide each other."""
 AGENTS = ("IBA", "COA", "EFA")
 AGENT_COLOURS = ("#B3B3B3", "#4D6C8A", "#D9A441", "#222222")
 """Other than the configurations' colours, which mean something else."""
@@ -21,15 +23,15 @@ def spending(figure: Any, axes: Any, plot: Plot) -> None:
     """Draw the best so far as it was paid for."""
     axis = plot.name.removeprefix("by_")
     figure.set_size_inches(WIDTH, 4.4)
-    for name, style in styles(plot).items():
+    looks = styles(plot)
+    for name, style in looks.items():
         own = [row for row in plot.rows if row["configuration"] == name]
         x = [row[axis] for row in own]
         axes.step(x, [row["speedup"] for row in own], where="post", color=style["color"],
                   linestyle=style["linestyle"], linewidth=1.8, label=style["label"], marker=style["marker"],
                   markevery=max(1, len(x) // 8), markersize=5)  # fmt: skip
         if own[0]["repeats_low"] is not None:
-            ends = [[row[end] for row in own] for end in ("repeats_low", "repeats_high")]
-            axes.fill_between(x, *ends, step="post", color=style["color"], alpha=0.16, linewidth=0)
+            _luck(axes, own, axis, style["color"], banded=len(looks) <= BANDS)
     for value, dash, label in (
         (plot.plain, "--", "best plain attempts"),
         (plot.fastest, ":", "fastest baselines"),
@@ -43,9 +45,23 @@ def spending(figure: Any, axes: Any, plot: Plot) -> None:
     axes.set_xlim(left=0)
     axes.set_xlabel(f"{'US dollars' if axis == 'dollars' else axis} per run (one run: one task)")
     axes.set_ylabel("speedup over eager, geometric mean\nclamped at 1, failures as 1 (log scale)")
+    how = "shaded" if len(looks) <= BANDS else "bars at the ends"
     if any(row["repeats_low"] is not None for row in plot.rows):
-        axes.set_xlabel(f"{axes.get_xlabel()}\nshaded: 95 % over repeats")
+        axes.set_xlabel(f"{axes.get_xlabel()}\n{how}: 95 % over repeats")
     legend(figure, axes)
+
+
+def _luck(axes: Any, own: Sequence[Raw], axis: str, colour: str, *, banded: bool) -> None:
+    """Draw how sure a curve is: as a band; where several would cover each other, at its end."""
+    shown_rows = own if banded else own[-1:]
+    x = [row[axis] for row in shown_rows]
+    ends = [[row[end] for row in shown_rows] for end in ("repeats_low", "repeats_high")]
+    if banded:
+        axes.fill_between(x, *ends, step="post", color=colour, alpha=0.16, linewidth=0)
+        return
+    number = len(axes.collections)
+    place = x[0] + axes.get_xlim()[1] * 0.008 * (1 + number)
+    axes.vlines([place], *ends, color=colour, linewidth=3.5, alpha=0.5)
 
 
 def mark(axes: Any, budgets: Sequence[float]) -> None:

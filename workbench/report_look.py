@@ -23,7 +23,14 @@ MARKERS = "osD^vPX*"
 DASHES = ("-", "--", "-.", ":")
 GREY = "#595959"
 WIDTH = 8.0
-NAME = 48
+NAME, IN_LEGEND = 40, 64
+TICKS = (
+    (2.0, (1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.7, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)),
+    (30.0, (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)),
+    (500.0, (1.0, 2.0, 5.0)),
+    (float("inf"), (1.0,)),
+)
+"""Which numbers of a decade are written, by the axis's last over its first."""
 LOOK = {
     "font.size": 9.0,
     "font.family": "DejaVu Sans",
@@ -47,9 +54,9 @@ def matplotlib(module: str = "") -> Any:
     return import_module(f"matplotlib.{module}" if module else "matplotlib")
 
 
-def shown(text: str) -> str:
+def shown(text: str, limit: int = NAME) -> str:
     """Return a foreign name as a figure shows it."""
-    return short(text, NAME)
+    return short(text, limit)
 
 
 def styles(plot: Plot) -> dict[str, dict[str, Any]]:
@@ -59,7 +66,7 @@ def styles(plot: Plot) -> dict[str, dict[str, Any]]:
             "color": COLOURS[n % len(COLOURS)],
             "marker": MARKERS[n % len(MARKERS)],
             "linestyle": DASHES[n // len(COLOURS) % len(DASHES)],
-            "label": shown(name),
+            "label": shown(name, IN_LEGEND),
         }
         for n, name in enumerate(columns_of(plot.rows, "configuration"))
     }
@@ -74,9 +81,11 @@ def legend(figure: Any, axes: Any) -> None:
 
 
 def plain_log(axis: Any) -> None:
-    """Set a logarithmic axis of plain numbers: 1, 2, 5, 10."""
+    """Set a logarithmic axis of plain numbers, as many as there is room for; its limits are set before."""
     ticker = matplotlib("ticker")
-    axis.set_major_locator(ticker.LogLocator(base=10, subs=(1.0, 1.5, 2.0, 3.0, 5.0, 7.0)))
+    low, high = axis.get_view_interval()
+    subs = next(subs for most, subs in TICKS if high / low <= most)
+    axis.set_major_locator(ticker.LogLocator(base=10, subs=subs))
     axis.set_major_formatter(ticker.FuncFormatter(_tick))
     axis.set_minor_locator(ticker.NullLocator())
     axis.set_minor_formatter(ticker.NullFormatter())

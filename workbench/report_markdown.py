@@ -24,6 +24,8 @@ METHOD = """\
   covers what it says. It tells what the same search would find again on these tasks. **95 % over tasks**: the same with
   tasks as the repeats. **98 % timing alone**: the evaluator's intervals, in quadrature; it knows nothing of luck.
 * **Ahead** is said where both the interval over repeats (of single runs: over tasks) and the one by timing exclude 1.
+* **Best so far** is the attempt that `pike best` would have given then. Over eager it may fall: where a candidate of a
+  finer precision class took the lead, or a later best did not keep its first number when it was measured again.
 * **Over eager** is over the task as it stands; **over its class's baseline** is over the strongest plain PyTorch of the
   same precision class or a finer one."""
 
