@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from mcp_server import scan
+from mcp_server import kept, scan
 from mcp_server.errors import NotASuite, StateUnusable, UnknownSuite
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ class AddedSuites:
             StateUnusable: the file that holds them is damaged; it is left as it is.
         """
         try:
-            kept: object = json.loads(self._file.read_text(encoding="utf-8"))
-            return [_suite(name, row) for name, row in sorted(_rows(kept).items())]
+            found: object = json.loads(self._file.read_text(encoding="utf-8"))
+            return [_suite(name, row) for name, row in sorted(_rows(found).items())]
         except FileNotFoundError:
             return []
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -116,21 +116,13 @@ class AddedSuites:
 
     def _write(self, suites: dict[str, AddedSuite]) -> None:
         rows = {name: {"path": str(s.path), "tasks": s.tasks} for name, s in suites.items()}
-        part = self._file.with_suffix(f".{os.getpid()}.part")
-        try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-            part.replace(self._file)
-        except (OSError, UnicodeEncodeError) as error:
-            raise StateUnusable(
-                f"{self._file} cannot be written: set PIKE_HOME to a folder of yours."
-            ) from error
+        kept.store(self._file, rows)
 
 
-def _rows(kept: object) -> dict[str, dict[str, object]]:
-    if not isinstance(kept, dict):
+def _rows(found: object) -> dict[str, dict[str, object]]:
+    if not isinstance(found, dict):
         raise TypeError("no object")
-    return cast("dict[str, dict[str, object]]", kept)
+    return cast("dict[str, dict[str, object]]", found)
 
 
 def _suite(name: str, row: dict[str, object]) -> AddedSuite:

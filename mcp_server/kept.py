@@ -7,6 +7,8 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
+from mcp_server.errors import StateUnusable
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -24,8 +26,26 @@ def read(path: Path) -> Message | None:
 
 def write(path: Path, value: Message) -> None:
     """Keep an object; a folder that cannot be written costs time later, nothing else."""
-    part = path.with_suffix(f".{os.getpid()}.part")
     with suppress(OSError, ValueError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(json.dumps(value), encoding="utf-8")
-        part.replace(path)
+        _replace(path, json.dumps(value))
+
+
+def store(path: Path, value: object) -> None:
+    """Write what a person entrusted to us.
+
+    Raises:
+        StateUnusable: the folder cannot be written.
+    """
+    try:
+        _replace(path, json.dumps(value, indent=1) + "\n")
+    except OSError as error:
+        raise StateUnusable(
+            f"{path} cannot be written ({error.strerror}): set PIKE_HOME to a folder of yours."
+        ) from error
+
+
+def _replace(path: Path, text: str) -> None:
+    part = path.with_suffix(f".{os.getpid()}.part")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)

@@ -14,7 +14,8 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from mcp_server.errors import NotAProject, StateUnusable
+from mcp_server import kept
+from mcp_server.errors import NotAProject
 from mcp_server.folding import constants
 
 if TYPE_CHECKING:
@@ -46,16 +47,7 @@ def open_up(home: Path, paths: Iterable[Path]) -> list[str]:
         StateUnusable: the state folder cannot be written.
     """
     added = [str(_checked(path, home)) for path in paths]
-    file = home / "projects.json"
-    part = file.with_suffix(f".{os.getpid()}.part")
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-        part.write_text(json.dumps(sorted({*_listed(home), *added}), indent=1), encoding="utf-8")
-        part.replace(file)
-    except OSError as error:
-        raise StateUnusable(
-            f"{file} cannot be written ({error.strerror}): set PIKE_HOME to a folder of yours."
-        ) from error
+    kept.store(home / "projects.json", sorted({*_listed(home), *added}))
     return added
 
 
@@ -75,7 +67,7 @@ def _checked(path: Path, home: Path) -> Path:
 
 def _listed(home: Path) -> set[str]:
     try:
-        kept: object = json.loads((home / "projects.json").read_text(encoding="utf-8"))
+        found: object = json.loads((home / "projects.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return set()
-    return {str(p) for p in cast("list[object]", kept)} if isinstance(kept, list) else set()
+    return {str(p) for p in cast("list[object]", found)} if isinstance(found, list) else set()

@@ -115,6 +115,12 @@ def _evaluator(p: argparse.ArgumentParser) -> None:
     _boxes(p)
 
 
+def _where(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--device", metavar="DEVICE", help="cuda:0 .. or cpu (default: the first GPU)")
+    p.add_argument("--precision", metavar="POLICY", help="fp32, tf32 or half (default: half)")
+    _boxes(p)
+
+
 def _boxes(p: argparse.ArgumentParser) -> None:
     p.add_argument("--sandbox", metavar="LEVEL", help="strict or best-effort")
     p.add_argument("--python", metavar="ENV", help="environment whose torch runs candidates")
@@ -332,9 +338,7 @@ def _profile(p: argparse.ArgumentParser) -> None:
     p.add_argument("--candidate", metavar="FILE", help="profile this file's ModelNew instead")
     p.add_argument("--full", action="store_true",
                    help="measure the baselines that take minutes, too: max-autotune, TensorRT")  # fmt: skip
-    p.add_argument("--device", metavar="DEVICE", help="cuda:0 .. or cpu (default: the first GPU)")
-    p.add_argument("--precision", metavar="POLICY", help="fp32, tf32 or half (default: half)")
-    _boxes(p)
+    _where(p)
     _json(p)
 
 
@@ -357,9 +361,7 @@ def _tasks(p: argparse.ArgumentParser) -> None:
     p.add_argument("--limit", metavar="SECONDS", type=float,
                    help="qualify: for each task (default: 300)")  # fmt: skip
     p.add_argument("--table", metavar="FILE", help="qualify: write a Markdown table there")
-    p.add_argument("--device", metavar="DEVICE", help="cuda:0 .. or cpu (default: the first GPU)")
-    p.add_argument("--precision", metavar="POLICY", help="fp32, tf32 or half (default: half)")
-    _boxes(p)
+    _where(p)
     _json(p)
 
 
@@ -382,9 +384,7 @@ def _task(p: argparse.ArgumentParser) -> None:
     new.add_argument("-o", "--output", metavar="FILE", help="write it there (default: CLASS.py)")
     new.add_argument("--limit", metavar="SECONDS", type=float,
                      help="for its qualification (default: 300)")  # fmt: skip
-    new.add_argument("--device", metavar="DEVICE", help="cuda:0 .. or cpu (default: the first GPU)")
-    new.add_argument("--precision", metavar="POLICY", help="fp32, tf32 or half (default: half)")
-    _boxes(new)
+    _where(new)
     _json(new)
 
 
@@ -411,13 +411,7 @@ def _suite(p: argparse.ArgumentParser) -> None:
     baselines.add_argument("--output", metavar="FILE.md", help="write a Markdown table there")
     baselines.add_argument("--limit", metavar="SECONDS", type=float,
                            help="for each task's qualification (default: 300)")  # fmt: skip
-    baselines.add_argument(
-        "--device", metavar="DEVICE", help="cuda:0 .. or cpu (default: the first GPU)"
-    )
-    baselines.add_argument(
-        "--precision", metavar="POLICY", help="fp32, tf32 or half (default: half)"
-    )
-    _boxes(baselines)
+    _where(baselines)
     for name, sub in (("add", add), ("list", listed), ("remove", remove), ("baselines", baselines)):
         sub.set_defaults(act=name)
         _json(sub)

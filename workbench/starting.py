@@ -254,7 +254,7 @@ def check_task(task: task_files.NamedTask, device: str, models: Mapping[str, str
         CannotGoOn: it asks for CUDA where there is none.
         WrongUsage: no answers were recorded for it.
     """
-    if device == "cpu" and task_files.needs_cuda(task.source):
+    if device == "cpu" and task.needs_cuda:
         raise CannotGoOn(
             f"{task.id} asks for CUDA itself, and this session would run on the CPU. Use a machine with a GPU, or "
             "write the task without naming a device."

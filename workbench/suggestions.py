@@ -12,6 +12,7 @@ from sessions.models.model_settings import PROVIDERS, of_vendor_name
 from sessions.models.port import ModelRefused
 from strategies import registry
 from strategies.errors import StrategyError
+from workbench import task_rows
 from workbench.plain import Inert, inert_line
 
 if TYPE_CHECKING:
@@ -37,8 +38,11 @@ class Option:
 
 
 def tasks(rows: Iterable[Mapping[str, Any]]) -> list[Option]:
-    """Return the tasks that the evaluator lists."""
-    return [Option(inert_line(str(r["id"])), inert_line(str(r.get("title") or ""))) for r in rows]
+    """Return the tasks that the evaluator lists, with what stands in the way of some."""
+    return [
+        Option(inert_line(str(r["id"])), inert_line(task_rows.about(r)), r.get("state") != "unfit")
+        for r in rows
+    ]
 
 
 def is_path(text: str) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from workbench import evaluator
 from workbench.errors import CannotGoOn, WrongUsage, nearest
@@ -22,6 +22,8 @@ class NamedTask:
     """`SUITE/NAME`."""
     title: str
     source: str
+    needs_cuda: bool = False
+    """Whether it names CUDA without asking whether it is there."""
 
 
 def find(named: str) -> NamedTask:
@@ -73,25 +75,6 @@ def text(path: Path, limit: int = SOURCE_LIMIT) -> str:
     return found
 
 
-def needs_cuda(source: str) -> bool:
-    """Return whether a task names CUDA without asking whether it is there."""
-    return "is_available" not in source and any(
-        _names_cuda(node) for node in ast.walk(ast.parse(source))
-    )
-
-
-def _names_cuda(node: ast.AST) -> bool:
-    match node:
-        case ast.Constant(value=str(word)):
-            return re.fullmatch(r"cuda(:\d+)?", word) is not None
-        case ast.Attribute(attr="cuda", value=ast.Name(id="torch")):
-            return False
-        case ast.Attribute(attr="cuda"):
-            return True
-        case _:
-            return False
-
-
 def _registered(path: Path) -> NamedTask:
     try:
         rows = evaluator.ask("tasks", "--add", str(path.absolute()), "--json")
@@ -121,5 +104,7 @@ def listed(named: str) -> NamedTask:
     return _of(rows[0])
 
 
-def _of(row: dict[str, str]) -> NamedTask:
-    return NamedTask(row["id"], row.get("title", ""), text(Path(row["path"]), 1_000_000))
+def _of(row: dict[str, Any]) -> NamedTask:
+    source = text(Path(row["path"]), 1_000_000)
+    needs_cuda = any(need.get("kind") == "cuda" for need in evaluator.rows(row.get("needs")))
+    return NamedTask(row["id"], row.get("title", ""), source, needs_cuda)

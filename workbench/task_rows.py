@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from workbench.format import plural, size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     Row = dict[str, Any]
 
@@ -25,18 +25,19 @@ def cells(row: Row) -> tuple[str, str, str]:
     """Return what a table says of a task."""
     state = str(row.get("state") or "not tried")
     policy = f" ({row['policy']})" if row.get("policy") else ""
-    return (str(row["id"]), f"{state}{policy}", _about(row, state))
+    return (str(row["id"]), f"{state}{policy}", about(row))
 
 
-def _about(row: Row, state: str) -> str:
+def about(row: Mapping[str, Any]) -> str:
     """Return why a task cannot judge, else what it lacks, else its title."""
+    state = row.get("state")
     reason = str(row.get("reason") or "")
     told = [reason] if reason and state != "qualified" else []
     told += [f"needs {need}" for need in lacking(row)] if state != "qualified" else []
     return "; ".join(told) or str(row.get("title") or "")
 
 
-def lacking(row: Row) -> list[str]:
+def lacking(row: Mapping[str, Any]) -> list[str]:
     """Return in words what a task needs that is not here, or that nobody can tell."""
     needs = cast("list[Row]", row.get("needs") or [])  # JSON
     away = [need for need in needs if not need.get("here")]
