@@ -22,6 +22,8 @@ from sessions.model import ORIGINAL, State
 from sessions.models.port import ModelRefused
 from sessions.states import SessionState, may_follow
 from sessions.steering import status
+from strategies.options import NAMES as OPTIONS
+from strategies.protocol import Language
 from tests.fakes import SOURCE, FatedEvaluator, FatedModel, refused, unanswered
 from tests.sessions.searches import Search, search
 
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 ROLES = ("ideas", "improve", "fix", "all", "boss")
 MODELS = ("fated", "other", "dear", "nobody", "other,dear")
 STANDINGS = {"refused", "withdrawn", "waiting", "in force", "spent"}
+LANGUAGES = (Language("extern-c", 0.6),)
+"""With a compiler there are plain variants."""
 EXAMPLES = int(os.environ.get("PIKE_PROPERTY_EXAMPLES", "100"))
 RULE = settings(
     max_examples=EXAMPLES,
@@ -49,6 +53,7 @@ SHAPES = st.fixed_dictionaries(
         "cost_usd": st.sampled_from([None, 0.11, 0.4]),
         "failing": st.sampled_from([0.0, 0.1, 0.3]),
         "steers": st.integers(0, 12),
+        "options": st.sampled_from([False, False, True]),
     }
 )
 
@@ -87,7 +92,7 @@ def unsteady(under: Path, shape: dict[str, Any]) -> Search:
         under,
         model=model,
         evaluator=evaluator,
-        settings={key: shape[key] for key in keys},
+        settings={key: shape[key] for key in keys} | dict.fromkeys(OPTIONS, shape["options"]),
         limits=limits,
     )
 
@@ -95,7 +100,7 @@ def unsteady(under: Path, shape: dict[str, Any]) -> Search:
 async def to_the_end(running: Search, shape: dict[str, Any]) -> None:
     """Run the search, resuming it whenever it pauses, with bans and budgets in between."""
     random = Random(shape["seed"] + 2)
-    engine = await running.engine(open_model=partial(opened_later, running))
+    engine = await running.engine(open_model=partial(opened_later, running), languages=LANGUAGES)
     task = asyncio.create_task(engine.run())
     left = shape["steers"]
     async with asyncio.timeout(60):
@@ -111,7 +116,7 @@ async def to_the_end(running: Search, shape: dict[str, Any]) -> None:
     await task
     while running.state.open:  # it finished in the moment in which something was handed in
         await _send(running, "resume", {})
-        await running.run(open_model=partial(opened_later, running))
+        await running.run(open_model=partial(opened_later, running), languages=LANGUAGES)
 
 
 def _steer(random: Random, state: State) -> tuple[str, dict[str, Any]]:
