@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sessions.best import ranked
+from sessions.labels import labels_of
 from sessions.report_best import Found, Step, best_counted, fastest, is_plain, steps
 from sessions.states import ENDED
 from strategies.protocol import Role
@@ -15,10 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sessions.model import State
-
-OTHER_KINDS = ("offline", "recorded")
-"""Models whose answers are no language model's: said wherever their numbers are."""
-
 
 NO_SEARCH = frozenset({Role.IDEAS, Role.SUBMIT, Role.PLAIN})
 """Proposals whose first candidate no optimization agent wrote."""
@@ -123,7 +120,7 @@ def run_of(
         strategy=opened.strategy,
         models=tuple(dict.fromkeys(state.answering.values())),
         seed=opened.seed,
-        labels=tuple(_labels(state)),
+        labels=tuple(labels_of(opened, (a.verdict for a in state.attempts.values()))),
         best=best,
         plain=fastest(state, variants),
         top_baseline=baseline.eager_ms / quickest[0] if quickest and quickest[0] > 0 else None,
@@ -188,15 +185,3 @@ def _spent(state: State) -> list[Spent]:
             tokens_out=had.tokens_out + (query.output_tokens or 0),
         )
     return [agents[name] for name in sorted(agents)]
-
-
-def _labels(state: State) -> list[str]:
-    opened = state.opened
-    names = {n for entry in (opened.models if opened else {}).values() for n in entry.split(",")}
-    told = [name for name in OTHER_KINDS if name in names]
-    verdicts = [a.verdict for a in state.attempts.values()]
-    if opened is not None and opened.tolerance == "paper":
-        told.append("tolerance paper")
-    if any(verdict.get("sandbox_level") == "process" for verdict in verdicts):
-        told.append("sandbox process")
-    return told

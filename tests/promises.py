@@ -24,6 +24,8 @@ PROMISES = {
     "A task is used only after it has rejected answers known to be wrong": "tests/mcp_server/judge/test_correctness.py",
     "measured in turns with its baseline (A B B A), has an interval": "tests/mcp_server/judge/test_timing.py",
     "where the time goes, and what a search could gain at most": "tests/mcp_server/test_known.py",
+    "what all searches found, how sure that is, what it cost": "tests/workbench/test_report.py",
+    "Configurations are compared on the tasks they share, with intervals over repeats": "tests/sessions/test_report.py",
     "the evidence of a best, in one file": "tests/workbench/test_evidence.py",
     "measured again, here or elsewhere: does the claim stand?": "tests/mcp_server/test_bundle.py",
     "known cheats, refused on your machine": "tests/mcp_server/test_selftest_cases.py",

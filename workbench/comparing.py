@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions.best import best
+from sessions.labels import labels_of
 from sessions.model import ORIGINAL
 from workbench import format as fmt
 from workbench.errors import WrongUsage
@@ -167,17 +168,8 @@ def again_cells(kind: str, verdict: Mapping[str, Any]) -> dict[str, str]:
 
 def labels(found: State, ids: Sequence[str]) -> list[str]:
     """Return what makes these numbers another kind of number: said wherever they are shown."""
-    opened = found.opened
-    models = {
-        name for entry in (opened.models if opened else {}).values() for name in entry.split(",")
-    }
-    told = [name for name in ("offline", "recorded") if name in models]
     verdicts = [found.attempts[name].verdict for name in ids if name in found.attempts]
-    if any(verdict.get("tolerance") == "paper" for verdict in verdicts):
-        told.append("tolerance paper")
-    if any(verdict.get("sandbox_level") == "process" for verdict in verdicts):
-        told.append("sandbox process")
-    return told
+    return labels_of(found.opened, verdicts)
 
 
 # --- which is faster
