@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sessions import commands
 from sessions.journal import Reader
 from sessions.lock import Presence
+from sessions.model import WAITING
 from sessions.states import ENDED, SessionState
 from workbench import format as fmt
 from workbench import launch, lookup, renewing
@@ -81,6 +82,8 @@ def _more_is_allowed(folder: SessionFolder, found: State) -> bool:
         "cost": ("cost_usd", found.spending.cost_usd),
         "hours": ("hours", found.spending.running_s / 3600),
     }
+    if found.code == "idle":
+        return True
     if found.code not in spent:
         return False
     name, used = spent[found.code]
@@ -90,6 +93,12 @@ def _more_is_allowed(folder: SessionFolder, found: State) -> bool:
 
 def _pause(folder: SessionFolder, printer: Printer, *, now: bool) -> int:
     found = lookup.state(folder)
+    if found.state is SessionState.STOPPED and found.code == WAITING:
+        commands.send(folder.journal, "pause", {"now": now}, seen_seq=found.seq)
+        printer.talk(
+            f"{folder.name} is held: its next step needs `pike step {folder.name} --resume`."
+        )
+        return DONE
     if _rests(folder, found, printer):
         return DONE
     command = commands.send(folder.journal, "pause", {"now": now}, seen_seq=found.seq)

@@ -90,14 +90,23 @@ def exit_code(found: State) -> int:
 
 
 def _let_it_go_on(folder: SessionFolder, found: State, how: How) -> None:
-    by_person = found.code == "asked" and found.state in (SessionState.PAUSED, SessionState.STOPPED)
-    if by_person and not how.resume:
+    held = _held(folder, found)
+    if held and not how.resume:
         raise CannotGoOn(
-            f"{folder.name} is {found.state.value} by {found.cause_author or 'a person'}, and a step does not undo "
-            f"that. `pike step {folder.name} --resume` goes on."
+            f"{folder.name} is {held}, and a step does not undo that. `pike step {folder.name} --resume` goes on."
         )
-    if found.state is not SessionState.RUNNING:
+    if held or found.state is not SessionState.RUNNING:
         commands.send(folder.journal, "resume", {}, seen_seq=found.seq)
+
+
+def _held(folder: SessionFolder, found: State) -> str:
+    """Return how a person holds the search: by a state, or by a pause that no engine was there to take."""
+    if found.code == "asked" and found.state in (SessionState.PAUSED, SessionState.STOPPED):
+        return f"{found.state.value} by {found.cause_author or 'a person'}"
+    with Reader(folder.journal) as reader:
+        asked = [c for c in reader.waiting_commands() if c.act in commands.CONTROLS]
+    last = asked[-1] if asked else None
+    return f"paused by {last.author}" if last is not None and last.act != "resume" else ""
 
 
 def _watch(folder: SessionFolder, found: State, how: How, printer: Printer) -> bool:
