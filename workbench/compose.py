@@ -17,7 +17,7 @@ from sessions.models.port import ModelRefused
 from sessions.models.recorded import refusal
 from sessions.redact import Redactor, secrets_of
 from sessions.storage import storage_of
-from workbench import config, kept_models, machine, model_choice, story
+from workbench import carried_task, config, kept_models, machine, model_choice, story
 from workbench.errors import CannotGoOn
 from workbench.notices import Notices
 
@@ -57,6 +57,7 @@ async def open_engine(folder: SessionFolder, *, step: bool = False) -> Composed:
     all_here = model_choice.catalog(_tables(folder), folder.artifacts)
     known = replace(all_here, limiters=shares.limiters)
     models = {n: shares.model(model_choice.resolve(known, n)) for n in opening.names_in(state)}
+    carried_task.bring(folder, opened)
     there = endpoints.elsewhere(endpoints.read(config.load().evaluators))
     found = machine.ELSEWHERE if there else machine.look(opened.python)
     engine: Engine

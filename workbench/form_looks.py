@@ -150,7 +150,8 @@ def _refused_model(settings: Settings) -> dict[str, str]:
     """Return why a model cannot be asked, by its field; nothing while none is typed: the note names the keys."""
     at = [""]
     try:
-        model_choice.choose(settings, at.append)
+        if not budgets.is_external(settings):
+            model_choice.choose(settings, at.append)
     except WorkbenchError as error:
         return {at[-1]: str(error)} if settings.text("model") else {}
     return {}

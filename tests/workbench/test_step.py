@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,9 +16,10 @@ from sessions.lock import Holder
 from sessions.model import WAITING
 from sessions.start import create_session
 from sessions.states import SessionState
-from tests.fakes import answer_text
+from tests.fakes import SOURCE, answer_text
 from tests.sessions.agents import end_engines, state_of
 from tests.sessions.searches import request
+from workbench.carried_task import bring
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -176,3 +177,20 @@ def test_a_persons_pause_holds_and_an_engine_on_another_host_is_named(
     assert "and a step does not undo that. `pike step air --resume` goes on" in told.err
     assert gpu.step("--resume").code == 3
     end_engines(gpu.home / "sessions")
+
+
+def test_a_persons_task_comes_with_its_session(hosts: tuple[Host, Host]) -> None:
+    gpu, desk = hosts
+    gpu.carry_to(desk)
+    opened = state_of(desk.folder).opened
+    assert opened is not None
+    desk.monkeypatch.setenv("PIKE_HOME", str(desk.home))
+    bring(desk.folder, opened)
+    kept = desk.home / "tasks" / "twice.py"
+    assert kept.read_text(encoding="utf-8") == SOURCE
+    kept.unlink()
+    (desk.folder.task / "twice.py").write_text("changed", encoding="utf-8")
+    bring(desk.folder, opened)
+    assert not kept.exists(), "another text is not the task"
+    bring(desk.folder, replace(opened, task="level3/44_MiniGPT"))
+    assert list((desk.home / "tasks").iterdir()) == []

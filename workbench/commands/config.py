@@ -35,6 +35,9 @@ def _models(settings: config.Settings, printer: Printer) -> None:
     for name, table in settings.models.items():
         told = ", ".join(f"{key} = {value}" for key, value in table.items())
         printer.data(f"models.{name}: {told}  (from {settings.model_origins[name]})")
+    for name, table in settings.evaluators.items():
+        told = ", ".join(f"{key} = {value}" for key, value in table.items())
+        printer.data(f"evaluators.{name}: {told or 'this machine'}")
     for act, key in settings.keys.items():
         printer.data(f"keys.{act}: {key}")
 
@@ -49,7 +52,9 @@ def _json(settings: config.Settings) -> dict[str, Any]:
         {"name": name, "origin": settings.model_origins[name], **table}
         for name, table in settings.models.items()
     ]
-    return {"settings": rows, "models": models, "keys": dict(settings.keys)}
+    evaluators = [{"name": name, **table} for name, table in settings.evaluators.items()]
+    keys = dict(settings.keys)
+    return {"settings": rows, "models": models, "keys": keys, "evaluators": evaluators}
 
 
 def _shown(value: config.Value) -> str:
