@@ -42,6 +42,11 @@ class _Run:
     heading: str = ""
     rows: list[Measured] = field(default_factory=list["Measured"])
 
+    def said(self) -> str:
+        """Return what is to be done."""
+        files = sum(len(files) for files in self.matched.by_task.values())
+        return f"Tasks: {len(self.listed)}, candidates: {files},"
+
     def put(self, one: Measured) -> None:
         """Take a row in, and say so."""
         self.rows.append(one)
@@ -95,6 +100,9 @@ async def _measure(setting: Setting, run: _Run) -> None:
     async with open_local(setting) as executor:
         device, python = await executor.check_device("auto"), await executor.python()
         run.heading = f"{device.title}, torch {python.torch}, policy {run.wish.precision}."
+        talk(
+            f"{run.said()} on {run.heading} A line as each is done; run it again to go on after an interruption."
+        )
         place = facts.key_of(device, python).name
         qualifier = Qualifier(executor, run.wish, Kept(setting.home), place)
         for name, what in run.listed.items():

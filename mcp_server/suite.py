@@ -103,6 +103,7 @@ class Kept:
 def key_of(task: Task, wish: Wish, device: str) -> str:
     """Return the key of a task's row; `device`: all that is known of device, driver and torch."""
     words = [task.id, task.sha256, repr(wish), device, evaluator_sha256()]
+    words += generic_cheats.NAMES if wish.cheats else ()
     return hashlib.sha256("\n".join(words).encode()).hexdigest()[:32]
 
 
