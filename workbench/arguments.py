@@ -417,6 +417,61 @@ def _suite(p: argparse.ArgumentParser) -> None:
         _json(sub)
 
 
+def _experiment(p: argparse.ArgumentParser) -> None:
+    acts = p.add_subparsers(title="acts", metavar="ACT", parser_class=Parser, required=True)
+    for name, says, add in _EXPERIMENT_ACTS:
+        sub = acts.add_parser(name, help=says, description=_sentence(says), allow_abbrev=False)
+        sub.set_defaults(act=name)
+        add(sub)
+        _json(sub)
+
+
+def _experiment_run(p: argparse.ArgumentParser) -> None:
+    p.add_argument("file", metavar="FILE", help="TOML: tasks, configurations, repeats, budgets")
+    p.add_argument("--name", metavar="NAME", help="the experiment's name (default: the file's)")
+    p.add_argument("--dry-run", action="store_true",
+                   help="print what it will probably cost; start nothing")  # fmt: skip
+    _detach(p)
+
+
+def _experiment_resume(p: argparse.ArgumentParser) -> None:
+    _experiment_name(p)
+    _detach(p)
+
+
+def _experiment_halt(p: argparse.ArgumentParser) -> None:
+    _experiment_name(p)
+    p.add_argument(
+        "--now", action="store_true", help="of every session: see `pike pause`, `pike stop`"
+    )
+
+
+def _experiment_name(p: argparse.ArgumentParser) -> None:
+    p.add_argument("name", metavar="NAME", help="an experiment's name, or the beginning of one")
+
+
+def _detach(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--detach", action="store_true", help="drive it from a process of its own")
+
+
+_EXPERIMENT_ACTS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...] = (
+    (
+        "run",
+        "begin an experiment: configurations x tasks x repeats, at equal budget",
+        _experiment_run,
+    ),
+    ("list", "list the experiments", _nothing),
+    ("show", "show how every run of one stands", _experiment_name),
+    ("pause", "begin nothing new, and pause its sessions", _experiment_halt),
+    (
+        "resume",
+        "go on with one that was paused or stopped, or whose runner is gone",
+        _experiment_resume,
+    ),
+    ("stop", "begin nothing new, and stop its sessions", _experiment_halt),
+)
+
+
 def _report(p: argparse.ArgumentParser) -> None:
     p.add_argument("names", metavar="EXPERIMENT|SESSION", nargs="*",
                    help="what it is about (default: all sessions)")  # fmt: skip
@@ -513,6 +568,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("tasks", "list the tasks, show one, or qualify whole suites", _tasks),
     Command("task", "a task made from a class of yours", _task),
     Command("suite", "folders of tasks: added, listed, removed, measured without a search", _suite),
+    Command("experiment", "searches compared under equal budgets, from a file", _experiment),
     Command("report", "what searches found, how sure that is, and what it cost", _report),
     Command("mcp", "serve the evaluator over MCP, on stdio or over HTTP", _mcp),
     Command("doctor", "what this machine has, and what to do about the rest", _doctor),
