@@ -53,6 +53,8 @@ class Run:
     strategy: str
     models: tuple[str, ...]
     seed: int
+    limits: Mapping[str, float | int | None]
+    """Its budget: `queries`, `cost_usd`, `hours`."""
     labels: tuple[str, ...]
     """What makes its numbers another kind of number: `offline`, `tolerance paper`."""
     best: Found | None
@@ -120,6 +122,7 @@ def run_of(
         strategy=opened.strategy,
         models=tuple(dict.fromkeys(state.answering.values())),
         seed=opened.seed,
+        limits=dict(state.limits),
         labels=tuple(labels_of(opened, (a.verdict for a in state.attempts.values()))),
         best=best,
         plain=fastest(state, variants),

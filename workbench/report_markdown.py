@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from workbench.report_view import ReportView, SectionView
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
+MOST_ROWS = 100
+"""Of a table on the page; its file holds all."""
 METHOD = """\
 * **A run's number** is its best attempt's: chosen by the first measurement, counted by the second where there is one.
   Suspect and banned attempts never count. Single speedups carry the evaluator's 98 % interval.
@@ -79,8 +81,10 @@ def table_lines(table: Table) -> Iterator[str]:
     yield from ("", f"### {table.title}", "", table.says, "")
     yield _row(table.head)
     yield _row("---" if head in table.left else "--:" for head in table.head)
-    for row in table.rows:
+    for row in table.rows[:MOST_ROWS]:
         yield _row(map(escaped, row))
+    if len(table.rows) > MOST_ROWS:
+        yield from ("", f"{len(table.rows) - MOST_ROWS} more rows are in `{table.name}.csv`.")
 
 
 def _row(cells: Iterable[str]) -> str:

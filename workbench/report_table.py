@@ -9,9 +9,11 @@ from workbench import format as fmt
 from workbench.report_cells import short
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 Raw = dict[str, Any]
+MOST = 6
+"""Names that a sentence tells; the tables hold all."""
 NAME = 60
 """Characters of a foreign name in a cell."""
 
@@ -54,3 +56,9 @@ def cost(usd: float, unknown: int, estimated: float = 0.0) -> str:
     """Return dollars, with what is not known or an estimate about them."""
     told = f"at least {fmt.money(usd)}" if unknown else fmt.money(usd)
     return f"{told}, {fmt.money(estimated)} of it estimated" if estimated else told
+
+
+def listed(told: Sequence[str], between: str = ", ") -> str:
+    """Return the first few; the tables hold all."""
+    more = f"{between}and {len(told) - MOST} more" if len(told) > MOST else ""
+    return f"{between.join(told[:MOST])}{more}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench import report_words
+from workbench import report_caveats, report_words
 from workbench.report_plots import plots
 from workbench.report_tables import tables
 from workbench.report_tables_runs import left_out
@@ -55,7 +55,7 @@ def _section(section: Section, cutoffs: Sequence[Cutoff]) -> SectionView:
         device=section.device,
         found=tuple(report_words.findings(section)),
         cost=tuple(report_words.costs(section)),
-        caveats=tuple(report_words.caveats(section)),
+        caveats=tuple(report_caveats.caveats(section)),
         tables=tuple(tables(section, cutoffs)),
         plots=tuple(plots(section)),
     )

@@ -1,4 +1,4 @@
-"""A section of a report in sentences: what was found, how sure that is, what it cost, what to keep in mind."""
+"""A section of a report in sentences: what was found, how sure that is, what it cost."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sessions.report_means import PAPER, Way, estimate
 from sessions.report_pairs import pairs
 from workbench import format as fmt
 from workbench.report_cells import interval_words, percent, precision, times
-from workbench.report_table import cost, name
+from workbench.report_table import MOST, cost, listed, name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from sessions.report_pairs import Pair
     from sessions.report_statistics import Interval
 
-MOST = 6
-"""Names, or pairs, that are told in sentences."""
 BARE = Way(clamp=False, failures=False)
 
 
@@ -55,13 +53,7 @@ def _means(section: Section) -> str:
     ranked = sorted(found, key=lambda pair: -(pair[1].value if pair[1] else 0.0))
     told = [f"{name(one)} {_sure(mean)}" for one, mean in ranked if mean is not None]
     start = "Over eager, geometric mean over tasks, clamped at 1 and failures as 1"
-    return f"{start}: {_listed(told, '; ')}."
-
-
-def _listed(told: Sequence[str], between: str = ", ") -> str:
-    """Return the first few; the tables hold all."""
-    more = f"{between}and {len(told) - MOST} more" if len(told) > MOST else ""
-    return f"{between.join(told[:MOST])}{more}"
+    return f"{start}: {listed(told, '; ')}."
 
 
 def _mean(section: Section, one: str) -> Estimate | None:
@@ -84,7 +76,7 @@ def _beyond(section: Section, measure: Measure, what: str) -> str:
         mean = estimate(section.strata(one), measure, BARE)
         if mean is not None:
             told.append(f"{name(one)} {_sure(mean)}")
-    return f"Over {what} (correct runs, not clamped): {_listed(told, '; ')}." if told else ""
+    return f"Over {what} (correct runs, not clamped): {listed(told, '; ')}." if told else ""
 
 
 def _classes(section: Section) -> str:
@@ -170,94 +162,4 @@ def costs(section: Section) -> list[str]:
         f"{name(t.configuration)} {cost(t.cost_usd / t.runs, t.unpriced)} and {t.queries / t.runs:.0f} queries"
         for t in counted
     ]
-    return [whole, f"Per run: {_listed(per_run, '; ')}."]
-
-
-# --- what to keep in mind
-
-
-def caveats(section: Section) -> list[str]:
-    """Return what a reader must know before believing the numbers."""
-    counted = totals(section)
-    bests = sum(t.found for t in counted)
-    again = sum(t.again for t in counted)
-    told = [
-        _unended(section),
-        _labels(section),
-        _again(bests, again),
-        _refuted(section),
-        _unpriced(counted),
-        _single(section),
-        _uneven(section),
-        _many(len(pairs(section))),
-    ]
-    return [sentence for sentence in told if sentence]
-
-
-def _unended(section: Section) -> str:
-    open_runs = [run for run in section.runs if not run.ended]
-    if not open_runs:
-        return ""
-    states = _listed([f"{name(run.session)} ({run.state})" for run in open_runs])
-    return f"Not ended, so their numbers are those so far: {states}."
-
-
-def _labels(section: Section) -> str:
-    labels = dict.fromkeys(label for run in section.runs for label in run.labels)
-    if not labels:
-        return ""
-    told = [f"{label} ({_listed(_with_label(section, label))})" for label in labels]
-    return f"Numbers of another kind: {'; '.join(told)}."
-
-
-def _with_label(section: Section, label: str) -> list[str]:
-    found = dict.fromkeys(run.configuration for run in section.runs if label in run.labels)
-    return [name(configuration) for configuration in found]
-
-
-def _again(bests: int, again: int) -> str:
-    if again == bests:
-        return ""
-    once = f"{bests - again} of {bests} bests were measured once"
-    return f"{once}: chosen and counted by the same number, which flatters."
-
-
-def _refuted(section: Section) -> str:
-    told = [
-        f"{name(run.session)} {name('; '.join(run.refuted))}" for run in section.runs if run.refuted
-    ]
-    return f"Did not stand up, and do not count: {_listed(told, '; ')}." if told else ""
-
-
-def _unpriced(counted: Sequence[Total]) -> str:
-    unknown = sum(t.unpriced for t in counted)
-    if not unknown:
-        return ""
-    queries = fmt.plural(unknown, "query", "queries")
-    return f"The cost of {queries} is not known: such runs are left out of what is told by dollars."
-
-
-def _single(section: Section) -> str:
-    single = [
-        one for one in section.configurations if any(len(runs) < 2 for runs in section.strata(one))
-    ]
-    if not single:
-        return ""
-    names = _listed([name(one) for one in single])
-    return f"With a single run on some task, nothing is known about other luck there: {names}."
-
-
-def _uneven(section: Section) -> str:
-    """Say where means are not over the same tasks: they do not compare, pairs do."""
-    every = len(section.tasks)
-    some = [one for one in section.configurations if len(section.strata(one)) < every]
-    if not some or len(section.configurations) < 2:
-        return ""
-    names = _listed([name(one) for one in some])
-    return f"Not on all {every} tasks, so its means do not compare (the pairs do): {names}."
-
-
-def _many(count: int) -> str:
-    if count < 3:
-        return ""
-    return f"Of {count} pairs compared at 95 % each, one in twenty would differ by luck alone."
+    return [whole, f"Per run: {listed(per_run, '; ')}."]

@@ -21,7 +21,7 @@ from sessions.report_statistics import Interval
 from tests.sessions.reported import Study, make, run_of_study, write_runs
 from tests.tui import journals
 from tests.tui.journals import HOSTILE
-from workbench import report_words
+from workbench import report_caveats, report_markdown, report_words
 from workbench.commands.report import cutoffs
 from workbench.errors import WrongUsage
 from workbench.report_cells import short
@@ -202,6 +202,17 @@ def test_foreign_names_are_shown_and_obeyed_nowhere(tmp_path: Path) -> None:
     assert "\\[@click=app.quit\\]" in page
 
 
+def test_a_long_table_is_cut_on_the_page_and_whole_in_its_file(tmp_path: Path) -> None:
+    one = run_of_study(Study("a"))
+    runs = [replace(one, session=f"s{n}", repeat=n) for n in range(120)]
+    view = view_of(report_of("", runs), AT)
+    page = report_markdown.page(view, {})
+    assert "20 more rows are in `runs.csv`." in page
+    assert "| s119 |" not in page
+    (runs_table,) = (table for table in view.sections[0].tables if table.name == "runs")
+    assert len(runs_table.raw) == 120
+
+
 # --- odd input
 
 
@@ -287,10 +298,21 @@ def test_equal_numbers_are_no_difference() -> None:
 
 def test_unknown_costs_and_single_runs_are_kept_in_mind() -> None:
     (section,) = report(Study("a"), Study("b", "other"), unpriced=2).sections
-    told = " ".join(report_words.caveats(section))
+    told = " ".join(report_caveats.caveats(section))
     assert "The cost of 4 queries is not known" in told
     assert "With a single run on some task" in told
     assert "at least $" in " ".join(report_words.costs(section))
+
+
+def test_other_budgets_and_stopped_runs_are_kept_in_mind() -> None:
+    one, two = run_of_study(Study("a")), run_of_study(Study("b", "other"))
+    (same,) = report_of("", [one, two]).sections
+    assert "Budgets differ" not in " ".join(report_caveats.caveats(same))
+    two = replace(two, limits={"queries": 10, "cost_usd": None, "hours": 2.0}, state="stopped")
+    (section,) = report_of("", [one, two]).sections
+    told = " ".join(report_caveats.caveats(section))
+    assert "full 300 queries, $ 10.00, 12 h; other 10 queries, 2 h." in told
+    assert "Stopped before their budget was used up: b." in told
 
 
 def test_offline_numbers_are_called_that(home: Path, pike: Pike) -> None:
@@ -360,7 +382,7 @@ def test_an_estimated_cost_is_called_that() -> None:
 
 def test_a_refuted_best_is_said() -> None:
     (section,) = report(Study("a"), refuted=("c7: measured again: wrong_result",)).sections
-    assert "Did not stand up, and do not count: a c7" in " ".join(report_words.caveats(section))
+    assert "Did not stand up, and do not count: a c7" in " ".join(report_caveats.caveats(section))
 
 
 def test_a_session_that_no_fact_ended_is_not_called_ended() -> None:
