@@ -28,6 +28,7 @@ from sessions.journal import Journal, Reader
 from sessions.lineage import Lineages, NewCommit
 from sessions.opening import names_in
 from sessions.steering import status
+from strategies.options import NAMES
 from strategies.protocol import Language, Role
 from tests.fakes import SOURCE, FatedModel, unanswered
 from tests.sessions.searches import Search, search
@@ -44,6 +45,12 @@ LOG = "asked.log"
 OTHER = "other"
 PRODUCT = SOURCE.replace("x * 2", "(x @ x) * 2")
 """Has a matrix product, so that half precision is among its plain variants."""
+TOLD: list[dict[str, Any]] = [
+    {"kind": "informed", "nth": 1},
+    {"kind": "profile", "nth": 1},
+    {"kind": "profile", "nth": 3},
+]
+"""When to kill after facts that prompts tell."""
 LATE = 10**6
 """A viewer that has seen everything."""
 
@@ -349,7 +356,9 @@ def main() -> int:
     parser.add_argument(
         "--all", action="store_true", help="after every fact, not some of each kind"
     )
-    parser.add_argument("--plain", action="store_true", help="with a plain start, and within it")
+    parser.add_argument(
+        "--plain", action="store_true", help="with every option on, and within the plain start"
+    )
     typed = parser.parse_args()
     settings: dict[str, Any] = {
         "queries": typed.queries,
@@ -357,12 +366,12 @@ def main() -> int:
         "places": typed.places,
         "fixes": 1,
         "ideas": 2,
-        "plain_start": typed.plain,
+        **dict.fromkeys(NAMES, typed.plain),
     }
     straight = begun(typed.under, "straight", settings)
     assert run(straight) == 0
     within = in_plain_start(straight) if typed.plain else moments(straight, every=typed.all)
-    deaths = within if typed.all or not typed.plain else within[::6]
+    deaths = within if typed.all or not typed.plain else [*within[::7], *TOLD]
     runs = [one(typed.under, f"k{n}", settings, **death) for n, death in enumerate(deaths)]
     print(json.dumps({"straight": outcome(straight), "runs": runs}))
     return 0

@@ -74,6 +74,7 @@ def test_a_search_killed_within_its_plain_start_resumes_to_the_straight_one(tmp_
     plain = [p for p in seen["straight"]["proposals"].values() if p[0] == "plain"]
     assert [p[1:] for p in plain] == [["c0", "works"]] * 2
     assert len(seen["runs"]) > 8
+    assert {run["last"] for run in seen["runs"]} >= {"informed", "profile", "verdict"}
 
 
 @pytest.mark.slow
