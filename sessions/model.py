@@ -305,6 +305,11 @@ class State:
         return list(self.asked_now.values())
 
     @property
+    def persons_steers(self) -> list[SteerRecord]:
+        """The steers of people, oldest first: what agents hand in is told by its attempts."""
+        return [steer for steer in self.steers.values() if not steer.of_agent]
+
+    @property
     def awaited(self) -> list[QueryRecord]:
         """Those of them that somebody else answers."""
         return [query for query in self.asked_now.values() if query.model in OUTSIDE]

@@ -71,7 +71,7 @@ def _head(folder: SessionFolder, found: State) -> Iterator[str]:
     plain = best_plain(found)
     if plain is not None:
         yield f"best plain: {plain.id} {story.verdict(plain.kind, plain.verdict)}{_beyond(top, plain)}"
-    for steer in found.steers.values():
+    for steer in found.persons_steers:
         told = steer.why if steer.why else steer_words.stands(steer)
         yield f"{steer.id} {steer.act}, {status(found, steer)}: {inert_line(told, 100)}"
     yield f"folder: {folder.path}"
@@ -150,7 +150,7 @@ def _json(folder: SessionFolder, found: State) -> dict[str, Any]:
     steers = [
         {"id": s.id, "act": s.act, "args": s.args, "text": s.text, "author": s.author, "status": status(found, s),
          "why": s.why, "uses": s.uses}
-        for s in found.steers.values()
+        for s in found.persons_steers
     ]  # fmt: skip
     return {
         **row_of(folder),

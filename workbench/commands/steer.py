@@ -122,9 +122,9 @@ def _list(folder: SessionFolder, printer: Printer, *, as_json: bool) -> int:
     with Reader(folder.journal) as reader:
         waiting = [c for c in reader.waiting_commands() if c.act in commands.STEERS]
     if as_json:
-        printer.pretty([*(_row(found, s) for s in found.steers.values()), *map(_waiting, waiting)])
+        printer.pretty([*(_row(found, s) for s in found.persons_steers), *map(_waiting, waiting)])
         return DONE
-    rows = [*(_cells(found, s) for s in found.steers.values()), *map(_waiting_cells, waiting)]
+    rows = [*(_cells(found, s) for s in found.persons_steers), *map(_waiting_cells, waiting)]
     if rows:
         printer.table(HEAD, rows)
     else:

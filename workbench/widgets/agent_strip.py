@@ -29,7 +29,7 @@ def agent_lines(
     parts = [_agent(row, now) for row in live.rows("agents")]
     parts += [_alone(row, now) for row in live.rows("evaluations") if _nobodys(row, live)]
     parts += [_asked(command, now) for command in asked]
-    parts += [_steer(s) for s in state.steers.values() if status(state, s) == "waiting"]
+    parts += [_steer(s) for s in state.persons_steers if status(state, s) == "waiting"]
     parts += _lost(state)
     if not parts:
         return [(span(" no agent at work", "dim"),)]

@@ -49,7 +49,7 @@ def steer_rows(state: State) -> list[SteerRow]:
     """Return the steers of a session: what acts or waits first, newest first."""
     found = [
         _row(state, steer)
-        for steer in reversed(state.steers.values())
+        for steer in reversed(state.persons_steers)
         if steer.act not in _NOT_LISTED or not steer.applied
     ]
     return sorted(
