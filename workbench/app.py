@@ -22,6 +22,7 @@ from workbench.glyphs import ASCII, NEEDS_YOU, UNICODE, is_unicode
 from workbench.keymap import Keymap, keymap
 from workbench.plain import inert_line
 from workbench.too_small import is_too_small, keys_left
+from workbench.typed_ahead import TypedAhead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from sessions.folder import SessionFolder
+    from sessions.model import State
     from workbench.widgets.steer_form import Draft
 
 logger = logging.getLogger(__name__)
@@ -84,6 +86,7 @@ class PikeApp(App[object]):
         """What is told after a screen that ended by a mistake of ours."""
         self._drafts: dict[Path, Draft] = {}
         self._models: tuple[str, ...] | None = None
+        self._ahead = TypedAhead()
         self.new_session_draft: dict[str, str] = {}
         """What was typed in the form of a new session and not started."""
         self.set_class(not unicode, "-ascii")
@@ -93,12 +96,21 @@ class PikeApp(App[object]):
         self.theme = theme.choose(os.environ, wanted_theme)
 
     async def on_event(self, event: events.Event) -> None:
-        """Handle what happened; a screen too small to be shown takes only the keys that leave or explain it."""
-        if isinstance(event, events.Key | events.Paste) and is_too_small(self.screen):
-            left = keys_left(self.screen, self.keys)
-            if not isinstance(event, events.Key) or event.key not in left:
-                return
-        await super().on_event(event)
+        """Handle what happened; no key acts on what is not seen, or not there yet."""
+        typed = event if isinstance(event, events.Key | events.Paste) else None
+        if typed is None or typed.is_forwarded or not self._keeps_back(typed):
+            await super().on_event(event)
+
+    def _keeps_back(self, event: events.Key | events.Paste) -> bool:
+        key = event if isinstance(event, events.Key) else None
+        if is_too_small(self.screen):
+            return key is None or key.key not in keys_left(self.screen, self.keys)
+        return key is not None and self._ahead.keeps(self.screen, key, self.keys)
+
+    async def press_ahead(self) -> None:
+        """Press the keys that were typed while the screen in front was being read."""
+        for key in self._ahead.taken(self.screen):
+            await super().on_event(key)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return our design tokens, for a theme without them."""
@@ -159,11 +171,11 @@ class PikeApp(App[object]):
 
         self.push_screen(CompareScreen(folder, candidates))
 
-    def show_versus(self, folders: Sequence[SessionFolder]) -> None:
-        """Compare sessions on one task, over the screen that asks for it."""
+    def show_versus(self, folders: Sequence[SessionFolder], states: Sequence[State] = ()) -> None:
+        """Compare sessions on one task, over the screen that asks for it; `states`: theirs, if they were read."""
         from workbench.screens.compare_sessions import CompareSessionsScreen
 
-        self.push_screen(CompareSessionsScreen(folders))
+        self.push_screen(CompareSessionsScreen(folders, states))
 
     def _below(self) -> object:
         return self.screen_stack[-2] if len(self.screen_stack) > 1 else None

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.best import best
 from sessions.labels import labels_of
+from sessions.lock import Presence
 from sessions.model import ORIGINAL
 from workbench import format as fmt
+from workbench import launch
 from workbench.errors import WrongUsage
 from workbench.glyphs import UNICODE, word
 from workbench.lookup import attempt as attempt_of
@@ -17,8 +19,11 @@ from workbench.plain import inert_line
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sessions.folder import SessionFolder
     from sessions.model import AttemptRecord, State
 
+UNJUDGED = "not judged"
+"""What an attempt is called that waits for a verdict while no engine is there to get one."""
 NO_MORE = 6
 """More columns than this are not read beside each other."""
 
@@ -76,21 +81,29 @@ def pick(found: State, names: Sequence[str]) -> list[str]:
     return ids
 
 
-def sides(found: State, ids: Sequence[str]) -> list[Side]:
-    """Return the columns; the original is added at the end where there is room."""
+def at_work(folder: SessionFolder) -> bool:
+    """Return whether an engine runs a session, so that what has no verdict will get one."""
+    return launch.presence_now(folder) in (Presence.ALIVE, Presence.FOREIGN)
+
+
+def sides(found: State, ids: Sequence[str], *, at_work: bool = True) -> list[Side]:
+    """Return the columns; the original is added at the end where there is room.
+
+    `at_work`: as the function of that name tells.
+    """
     wanted = list(ids) if ORIGINAL in ids or len(ids) >= NO_MORE else [*ids, ORIGINAL]
     champion = best(found)
     return [
         _original(found)
         if name == ORIGINAL
-        else _side(found.attempts[name], champion is found.attempts[name])
+        else _side(found.attempts[name], champion is found.attempts[name], at_work=at_work)
         for name in wanted
     ]
 
 
-def _side(attempt: AttemptRecord, champion: bool) -> Side:
+def _side(attempt: AttemptRecord, champion: bool, *, at_work: bool) -> Side:
     verdict = attempt.verdict
-    name = word(attempt)
+    name = word(attempt) if attempt.kind or at_work else UNJUDGED
     after = f"{fmt.money(attempt.cost_then)} · {attempt.queries_then} q" if attempt.kind else ""
     cells = {
         "verdict": verdict_cell(name, verdict),
@@ -223,6 +236,8 @@ def _left_out(side: Side) -> str:
             return f"{side.id} is suspect: its number is not believed until it is confirmed."
         case "running":
             return f"{side.id} is not judged yet."
+        case word if word == UNJUDGED:
+            return f"{side.id} was not judged: no engine runs the session."
         case "correct":
             return f"{side.id} has no number over eager."
         case _:

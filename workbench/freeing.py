@@ -4,7 +4,7 @@
 | --- | --- |
 | folders of evaluators that were killed | their jobs are over, and nobody reads them any more |
 | compiled baselines and extensions | built again when they are needed; not while an evaluator runs |
-| room held back by a search that is over | taken again when it goes on |
+| room held back by a search that is finished or stopped | taken again when it goes on |
 | folders that never became a session | their start was interrupted |
 | a whole session, by name only | a person said so |
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from sessions.folder import SessionFolder
+    from sessions.states import SessionState
 
 SERVERS = "pike-server-*"
 """Folders of the evaluators' processes, in the folder for temporary files."""
@@ -137,20 +138,21 @@ def _unfinished() -> Iterator[Item]:
 
 def _ballasts() -> Iterator[Item]:
     for folder in folders.all_in(folders.sessions_root()):
-        if folder.ballast.is_file() and _rests(folder):
-            size = folder.ballast.stat().st_size
-            yield Item(
-                f"room held back for {folder.name}", folder.ballast, size, "its search is over"
-            )
+        rests = _rests(folder) if folder.ballast.is_file() else None
+        if rests:
+            size, why = folder.ballast.stat().st_size, f"its search is {rests.value}"
+            yield Item(f"room held back for {folder.name}", folder.ballast, size, why)
 
 
-def _rests(folder: SessionFolder) -> bool:
+def _rests(folder: SessionFolder) -> SessionState | None:
+    """Return how a search ended that no engine runs; None while it may go on by itself."""
     if launch.presence_now(folder) is not Presence.NONE:
-        return False
+        return None
     try:
-        return lookup.state(folder).state in ENDED
+        found = lookup.state(folder).state
     except (JournalError, ValueError):
-        return False
+        return None
+    return found if found in ENDED else None
 
 
 @contextmanager

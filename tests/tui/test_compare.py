@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -225,19 +226,18 @@ async def test_without_colours_letters_draw_the_curves(
         assert "BBB" in shown(pilot)
 
 
-async def test_a_session_on_another_task_is_told(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = journals.opened
-
-    def another(*given: Any) -> f.Opened:
-        return f.Opened(**{**f.encode(real(*given)), "task_sha256": "6" * 64})  # pyright: ignore[reportArgumentType]
-
-    monkeypatch.setattr(journals, "opened", another)
-    folder = stage.root / "sessions/other-1"
-    made = journals.script(8, hostile=False, session="other-1")
-    folder.mkdir()
+async def other_task(folder: Path) -> None:
+    """Record a session like the others, but for its task."""
+    made = journals.script(8, hostile=False, session=folder.name)
+    first = made.steps[0][1]
+    assert isinstance(first[0], f.Opened)
+    first[0] = replace(first[0], task_sha256="6" * 64)
+    folder.mkdir()  # noqa: ASYNC240 - nothing else runs yet
     await journals.write(folder / "journal.db", made)
+
+
+async def test_a_session_on_another_task_is_told(stage: Stage) -> None:
+    await other_task(stage.root / "sessions/other-1")
     async with stage.app(on_list=True).run_test(size=(80, 24)) as pilot:
         await versus(pilot, stage, "gpt-block", "other-1")
         assert "only sessions on one task can be compared" in told(pilot)

@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions import facts as f
+from sessions.folder import SessionFolder
+from sessions.lock import EngineLock
 from tests.tui import journals
-from workbench import comparing
+from workbench import comparing, lookup
 from workbench.comparing import Ratio, Side
 from workbench.patches import patch
 
@@ -35,6 +37,19 @@ def side(name: str, low: float, high: float, word: str = "correct", at: float = 
     return Side(name, word, eager=Ratio((low + high) / 2, low, high), measured_at=at)
 
 
+def test_what_has_no_verdict_runs_only_while_an_engine_is_there(two: Path) -> None:
+    folder = SessionFolder(two / "sessions/first")
+    state = lookup.state(folder)
+    (open_,) = [a.id for a in state.attempts.values() if not a.kind][:1]
+    for at_work, word in ((True, "running"), (False, comparing.UNJUDGED)):
+        found = comparing.sides(state, ["c3", open_], at_work=at_work)
+        assert [s.cells["verdict"] for s in found if s.id == open_] == [word]
+    assert not comparing.at_work(folder)
+    lock = EngineLock.take(folder)
+    assert comparing.at_work(folder)
+    lock.release()
+
+
 # --- what is said
 
 
@@ -54,6 +69,11 @@ def side(name: str, low: float, high: float, word: str = "correct", at: float = 
         ([side("c1", 1.0, 1.1), side("c2", 9.0, 9.1, "suspect")], "c2 is suspect: its number"),
         ([side("c1", 1.0, 1.1), side("c2", 1.0, 1.1, "wrong")], "c1 alone is correct and timed."),
         ([Side("c1", "running"), Side("c2", "error")], "no speed to compare"),
+        ([side("c1", 1.0, 1.1), Side("c2", "running")], "c2 is not judged yet."),
+        (
+            [side("c1", 1.0, 1.1), Side("c2", comparing.UNJUDGED)],
+            "c2 was not judged: no engine runs",
+        ),
         ([side("c1", 1.0, 1.1), Side("c2", "correct")], "c2 has no number over eager."),
     ],
 )

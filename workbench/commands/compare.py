@@ -48,10 +48,11 @@ def _attempts(folder: SessionFolder, typed: argparse.Namespace, printer: Printer
         printer.verbatim(patch_between(folder, found, ids))
         return DONE
     again = _again(folder, found, ids, printer) if typed.again else {}
+    sides = comparing.sides(found, ids, at_work=comparing.at_work(folder))
     if typed.json:
-        printer.pretty(_json(found, ids, again))
+        printer.pretty(_json(found, sides, again))
     else:
-        _print(comparing.sides(found, ids), again, printer)
+        _print(sides, again, printer)
         told = comparing.labels(found, ids)
         if told:
             printer.data(f"These are numbers of another kind: {', '.join(told)}.")
@@ -88,8 +89,7 @@ def _word(verdict: Mapping[str, Any]) -> str:
     return kind_of(verdict).value
 
 
-def _json(found: State, ids: Sequence[str], again: Verdicts) -> dict[str, Any]:
-    sides = comparing.sides(found, ids)
+def _json(found: State, sides: Sequence[comparing.Side], again: Verdicts) -> dict[str, Any]:
     return {
         "session": found.name,
         "attempts": [
@@ -104,7 +104,7 @@ def _json(found: State, ids: Sequence[str], again: Verdicts) -> dict[str, Any]:
         "eager_ms": found.baseline.eager_ms if found.baseline else None,
         "told": comparing.told(sides),
         "told_again": comparing.told_again(sides, again),
-        "labels": comparing.labels(found, ids),
+        "labels": comparing.labels(found, [side.id for side in sides]),
         "apart_s": comparing.apart_s(sides),
     }
 

@@ -88,7 +88,8 @@ class CompareScreen(Measuring):
         """Show what was read."""
         message.stop()
         self.state = message.state
-        self._sides = comparing.sides(message.state, self.ids)
+        at_work = comparing.at_work(self.folder)
+        self._sides = comparing.sides(message.state, self.ids, at_work=at_work)
         named = (f"Compare · {self.folder.name}", *comparing.labels(message.state, self.ids))
         write_border(self.query_one("#table"), upper=inert_line(" · ".join(named)))
         self.paint()

@@ -41,8 +41,10 @@ class CompareSessionsScreen(PikeScreen):
     WHERE: ClassVar = Where.VERSUS
     BINDINGS: ClassVar = bindings(Where.VERSUS)
 
-    def __init__(self, folders: Sequence[SessionFolder]) -> None:
+    def __init__(self, folders: Sequence[SessionFolder], states: Sequence[State] = ()) -> None:
         super().__init__()
+        self._given = list(states)
+        """What was read already; empty if nothing was."""
         self._folders = list(folders)
         self._states: list[State] = []
         self._columns: list[comparing.Column] = []
@@ -67,7 +69,7 @@ class CompareSessionsScreen(PikeScreen):
 
     def _load(self) -> None:
         try:
-            states = [load(folder) for folder in self._folders]
+            states = self._given or [load(folder) for folder in self._folders]
             comparing.same_task(states)
         except (JournalError, WorkbenchError, sqlite3.Error, OSError, ValueError) as error:
             self.post_message(m.Failed(f"cannot compare these sessions: {error}"))

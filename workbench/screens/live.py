@@ -103,6 +103,11 @@ class LiveScreen(LiveActs):
         self.query_one("#status", Lines).set_lines([(span(" opening ", "dim"), span("…", "dim"))])
         self.run_worker(self._load, thread=True, exclusive=True, group="load", exit_on_error=False)
 
+    @property
+    def is_reading(self) -> bool:
+        """Whether the journal is still being read."""
+        return self.feed is None and not self.trouble
+
     def _load(self) -> None:
         try:
             self.post_message(m.StateLoaded(load(self.folder)))
@@ -122,6 +127,7 @@ class LiveScreen(LiveActs):
         self.feed.poll()
         self._paint_all()
         self.set_interval(TICK_S * self.pike.pace, self._tick)
+        self.pike.call_later(self.pike.press_ahead)
         self.call_after_refresh(self._add_chart)
 
     async def _add_chart(self) -> None:

@@ -29,6 +29,11 @@ class PikeScreen(FocusKeeper[None]):
         top = self.pike.screen
         return top is self or (isinstance(top, ModalScreen) and self.pike.screen_stack[-2] is self)
 
+    @property
+    def is_reading(self) -> bool:
+        """Whether what the keys act on is still being read."""
+        return False
+
     def tell(self, what: str) -> None:
         """Say for a few seconds that something happened."""
         self.pike.tell(what)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
 from typing import TYPE_CHECKING, Any
 
 from sessions.folder import SessionFolder
+from sessions.journal import JournalError
 from sessions.lock import Presence
 from workbench import messages as m
 from workbench.asking import ask
+from workbench.comparing_sessions import same_task
+from workbench.errors import WorkbenchError
+from workbench.feed import load
 from workbench.plain import Inert, inert_line
 from workbench.screens.choice import CANCEL, Answer, Choice
 from workbench.screens.pike_screen import PikeScreen
@@ -15,6 +20,18 @@ from workbench.widgets.session_rows import SessionTable
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from sessions.model import State
+
+
+def _read(folders: list[SessionFolder]) -> tuple[list[State], str]:
+    """Return the states of sessions, and why they cannot be compared; empty if they can."""
+    try:
+        states = [load(folder) for folder in folders]
+        same_task(states)
+    except (JournalError, WorkbenchError, sqlite3.Error, OSError, ValueError) as error:
+        return [], f"cannot compare these sessions: {error}"
+    return states, ""
 
 
 class SessionListActs(PikeScreen):
@@ -139,7 +156,21 @@ class SessionListActs(PikeScreen):
         if len(names) < 2:
             self.tell("mark two sessions on one task with space, then c compares them")
             return
-        self.pike.show_versus([SessionFolder(self.under / name) for name in names])
+        folders = [SessionFolder(self.under / name) for name in names]
+        self.tell(f"reading {', '.join(names)}")
+        self.run_worker(
+            lambda: self.call_later(self._compare, folders, *_read(folders)),
+            thread=True,
+            exclusive=True,
+            group="compare",
+            exit_on_error=False,
+        )
+
+    def _compare(self, folders: list[SessionFolder], states: list[State], why_not: str) -> None:
+        if why_not:
+            self.fail(why_not)
+        elif self.is_current:
+            self.pike.show_versus(folders, states)
 
     def action_copy(self) -> None:
         """Copy the session's name."""

@@ -64,7 +64,8 @@ class Painted(Widget):
                 segments.append(Segment(text, style))
                 text = ""
             text, style = text + shown, mine
-        segments.append(Segment(text, style))
+        if text:
+            segments.append(Segment(text, style))
         if cells < width:
             segments.append(Segment(" " * (width - cells), base))
         strip = Strip(segments, max(cells, width))
