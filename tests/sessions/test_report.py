@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sessions import facts as f
 from sessions.errors import AmbiguousSession, FolderUnusable, NoSuchSession
@@ -22,11 +26,14 @@ from sessions.report_reading import read
 from sessions.report_runs import run_of
 from sessions.report_sources import find
 from sessions.report_spending import Cutoff, curves, cutoffs, values_at
+from sessions.report_statistics import Measured, geomean
 from tests.sessions.models.asking import approx
 from tests.sessions.reported import Study, bodies_of, make, run_of_study, write_runs
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from sessions.report_runs import Run
 
 TASKS = ("level3/44_MiniGPTBlock", "level3/8_ResNetBlock")
 
@@ -149,6 +156,58 @@ def test_a_pair_says_the_ratio_that_was_put_in(tmp_path: Path) -> None:
     assert (pair.ahead, pair.behind) == (2, 0)
     assert pair.over_tasks is None
     assert all(t.ratio == approx(1.2, rel=1e-3) for t in pair.tasks)
+
+
+SPEEDS = st.lists(st.floats(0.2, 40.0), min_size=2, max_size=4)
+BASE = run_of_study(Study("s", plain=False))
+
+
+def runs_at(configuration: str, speeds: list[list[float]]) -> list[Run]:
+    """Runs whose bests are so fast over eager: a list of repeats for each task."""
+    assert BASE.best is not None
+    return [
+        replace(
+            BASE,
+            configuration=configuration,
+            task=f"t{task}",
+            repeat=repeat,
+            best=replace(BASE.best, eager=Measured(speed, speed / 1.01, speed * 1.01)),
+        )
+        for task, several in enumerate(speeds)
+        for repeat, speed in enumerate(several)
+    ]
+
+
+@settings(max_examples=25)
+@given(st.lists(st.tuples(SPEEDS, SPEEDS), min_size=1, max_size=4))
+def test_a_pair_turned_round_says_the_same(tasks: list[tuple[list[float], list[float]]]) -> None:
+    one, two = [first for first, _ in tasks], [second for _, second in tasks]
+    (ahead,) = pairs(report_of("", runs_at("a", one) + runs_at("b", two)).sections[0])
+    (behind,) = pairs(report_of("", runs_at("b", one) + runs_at("a", two)).sections[0])
+    known = [
+        geomean([max(1.0, v) for v in a]) / geomean([max(1.0, v) for v in b]) for a, b in tasks
+    ]
+    assert ahead.ratio == approx(geomean(known), rel=1e-6)
+    assert behind.ratio == approx(1 / ahead.ratio, rel=1e-6)
+    assert ahead.repeats is not None
+    assert behind.repeats is not None
+    assert ahead.repeats.low <= ahead.ratio * (1 + 1e-9)
+    assert ahead.ratio <= ahead.repeats.high * (1 + 1e-9)
+    assert (ahead.ahead, ahead.behind) == (behind.behind, behind.ahead)
+
+
+def test_the_interval_of_a_pair_covers_what_it_says() -> None:
+    draw, held, trials = Random(3), 0, 150
+
+    def speeds(mean: float) -> list[list[float]]:
+        return [[math.exp(draw.gauss(mean + n, 0.2)) for _ in range(2)] for n in range(3)]
+
+    for _ in range(trials):
+        runs = runs_at("a", speeds(2.3)) + runs_at("b", speeds(2.0))
+        (pair,) = pairs(report_of("", runs).sections[0])
+        assert pair.repeats is not None
+        held += pair.repeats.low <= math.exp(0.3) <= pair.repeats.high
+    assert held / trials >= 0.91
 
 
 def test_only_tasks_that_both_ran_on_are_compared(tmp_path: Path) -> None:
