@@ -13,7 +13,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 
-.PHONY: demo test test-slow test-gpu check lint types imports wheel setup clean
+.PHONY: demo test test-slow test-gpu test-clients check lint types imports wheel setup clean
 
 demo: $(STAMP)
 	@$(BIN)/pike demo
@@ -28,10 +28,14 @@ test: $(STAMP)
 	@$(BIN)/python -m tests.gpu_note
 
 test-slow: $(STAMP)
-	PIKE_PROPERTY_EXAMPLES=500 $(BIN)/python -m pytest -m "not gpu and not paid" --timeout 900
+	PIKE_PROPERTY_EXAMPLES=500 $(BIN)/python -m pytest -m "not gpu and not paid" --ignore tests/clients --timeout 900
 
 test-gpu: $(STAMP)
 	$(BIN)/python -m pytest -m gpu --timeout 900
+
+# Claude Code, Codex, Gemini CLI and opencode, unchanged; npm installs them on first use (1 GB in all).
+test-clients: $(STAMP)
+	$(BIN)/python -m pytest tests/clients -m "slow and not gpu and not paid" --timeout 900
 
 check: lint types imports wheel
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import time
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -320,3 +321,18 @@ def test_an_address_that_is_taken_is_told_in_a_sentence() -> None:
         taken.listen()
         with pytest.raises(BadAddress, match="in use"):
             http.bind(Address("127.0.0.1", taken.getsockname()[1]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", BOTH_ERAS)
+async def test_a_call_that_does_nothing_takes_ten_milliseconds_at_most(
+    setting: Setting, mode: Mode
+) -> None:
+    """95 of 100, on a quiet machine, client included."""
+    took: list[float] = []
+    async with served(setting) as there, there.client("one", mode) as client:
+        for _ in range(220):
+            began = time.perf_counter()
+            await client.call_tool("list_tasks", {"limit": 1})
+            took.append(time.perf_counter() - began)
+    assert sorted(took[20:])[190] <= 0.010, sorted(took)[::20]

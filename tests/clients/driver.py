@@ -1,0 +1,353 @@
+"""Drives a real MCP client, unchanged, against `pike mcp`: a scripted model in place of the language model.
+
+    python -m tests.clients.driver CLIENT [--tool-limit S] [--client-env N=V] -- TOOL 'JSON' [TOOL 'JSON']…
+
+Prints JSON: what the client offered the model, and of each call what passed on the wire and what the model was shown.
+The client has a home folder of its own, a key that is none, and settings that `pike mcp install --write` made.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import json
+import os
+import re
+import shlex
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from tests.clients.model import SERVER, Script, Step, listening
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+    from tests.clients.wire import Json
+
+ROOT = Path(__file__).parents[2]
+NODE = ("node", "node@22")
+PACKAGES = {
+    "claude": "@anthropic-ai/claude-code@2.1.332",
+    "codex": "@openai/codex@0.171.0",
+    "gemini": "@google/gemini-cli@0.61.0",
+    "opencode": "opencode-ai@1.18.33",
+}
+RUN_LIMIT_S = 280
+_KEY = "dummy-not-a-key"
+_GONE_LIMIT_S = 15.0
+_ALONE = "PIKE_CLIENTS_ALONE"
+"""Set once the driver runs without a network."""
+
+
+def cache() -> Path:
+    """Return where node and the clients are kept."""
+    named = os.environ.get("MCP_CLIENTS_CACHE")
+    return Path(named) if named else Path.home() / ".cache" / "pike-mcp-clients"
+
+
+def installed(name: str, package: str) -> Path:
+    """Return the folder of a package's programs; npm installs it on first use.
+
+    Raises:
+        CalledProcessError: npm could not.
+    """
+    folder = cache() / f"{name}-{package.rpartition('@')[2]}"
+    folder.mkdir(parents=True, exist_ok=True)
+    programs = folder / "node_modules" / ".bin"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "whole").exists():
+            words = ["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", package]
+            environment = {**os.environ, "PATH": f"{_node()}:{os.environ['PATH']}"}
+            subprocess.run(words, check=True, stdout=sys.stderr, timeout=300, env=environment)
+            (folder / "whole").touch()
+    return programs
+
+
+def _node() -> Path:
+    return cache() / "node-22" / "node_modules" / ".bin"
+
+
+@dataclass(frozen=True)
+class Place:
+    """The folder of one run."""
+
+    folder: Path
+    state: Path
+    """`PIKE_HOME` of the server."""
+
+    @property
+    def home(self) -> Path:
+        return self.folder / "home"
+
+    @property
+    def wrapper(self) -> Path:
+        return self.folder / "server.sh"
+
+    def prepare(self) -> None:
+        """Make the folders, and a server that notes its traffic."""
+        for name in ("home", "project"):
+            (self.folder / name).mkdir()
+        to_server, to_client = self.folder / "to-server.jsonl", self.folder / "to-client.jsonl"
+        server = shlex.join([str(ROOT / ".venv/bin/pike"), "mcp", "--device", "cpu"])
+        self.wrapper.write_text(
+            "#!/usr/bin/env bash\n"
+            f"export PATH={shlex.quote(os.environ['PATH'])} TMPDIR={shlex.quote(str(self.folder))}\n"
+            f"export PIKE_HOME={shlex.quote(str(self.state))}\n"
+            f"exec {server} < <(tee -a {to_server}) > >(tee -a {to_client}) 2>> {self.folder}/server.log\n",
+            encoding="utf-8",
+        )
+        self.wrapper.chmod(0o700)
+
+    def traffic(self, name: str) -> list[Json]:
+        """Return what passed in one direction."""
+        found: list[Json] = []
+        path = self.folder / f"{name}.jsonl"
+        for line in path.read_text(errors="replace").splitlines() if path.exists() else []:
+            with suppress(ValueError):
+                found.append(json.loads(line))
+        return found
+
+
+@dataclass(frozen=True)
+class Start:
+    """How a client is started for one question."""
+
+    settings: str
+    """Its settings file before our server is put there, below the home folder."""
+    text: str
+    argv: tuple[str, ...]
+    environment: dict[str, str]
+
+
+def start_of(client: str, url: str) -> Start:
+    """Return how to start a client whose model is at `url`."""
+    match client:
+        case "claude":
+            argv = ("claude", "-p", "Call the tool.", "--allowedTools", f"mcp__{SERVER}")
+            off = {"DISABLE_TELEMETRY": "1", "DISABLE_AUTOUPDATER": "1"}
+            off |= {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "ENABLE_TOOL_SEARCH": "false"}
+            key = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": _KEY}
+            wait = {"MCP_CONNECTION_NONBLOCKING": "0"}
+            return Start(".claude.json", "{}", (*argv, "--output-format", "json"), key | off | wait)
+        case "codex":
+            argv = ("codex", "exec", "--skip-git-repo-check", "--json", "Call the tool.")
+            text = (
+                'model = "scripted"\nmodel_provider = "scripted"\napproval_policy = "never"\n'
+                f'sandbox_mode = "read-only"\n[model_providers.scripted]\nname = "scripted"\n'
+                f'base_url = "{url}/v1"\nwire_api = "responses"\n'
+                f'[mcp_servers.{SERVER}]\ncommand = "replaced"\n'
+            )
+            return Start(".codex/config.toml", text, argv, {})
+        case "gemini":
+            argv = ("gemini", "-m", "gemini-2.5-flash", "-p", "Call the tool.", "-o", "json")
+            auth = {"auth": {"selectedType": "gemini-api-key"}}
+            text = json.dumps({"security": auth, "privacy": {"usageStatisticsEnabled": False}})
+            key = {"GEMINI_API_KEY": _KEY, "GOOGLE_GEMINI_BASE_URL": url}
+            trust = {"GEMINI_CLI_TRUST_WORKSPACE": "true"}
+            return Start(
+                ".gemini/settings.json", text, (*argv, "--approval-mode", "yolo"), key | trust
+            )
+        case _:
+            name = "@ai-sdk/openai-compatible"
+            limit = {"context": 100_000, "output": 8_000}
+            models = {"scripted": {"name": "scripted", "tool_call": True, "limit": limit}}
+            options = {"baseURL": f"{url}/v1", "apiKey": _KEY}
+            provider = {"npm": name, "name": "scripted", "options": options, "models": models}
+            model = {"model": "scripted/scripted", "small_model": "scripted/scripted"}
+            text = json.dumps({"autoupdate": False, **model, "provider": {"scripted": provider}})
+            argv = ("opencode", "run", "--format", "json", "Call the tool.")
+            off = {"OPENCODE_DISABLE_MODELS_FETCH": "1"}
+            return Start(".config/opencode/opencode.json", text, argv, off)
+
+
+def configure(client: str, place: Place, start: Start, tool_limit_s: int | None) -> None:
+    """Write the client's settings, with our server put there by `pike mcp install`."""
+    settings = place.home / start.settings
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text(start.text, encoding="utf-8")
+    pike = str(ROOT / ".venv/bin/pike")
+    environment = {"HOME": str(place.home), "PATH": os.environ["PATH"]}
+    subprocess.run(
+        [pike, "mcp", "install", client, "--write"],
+        check=True, env=environment, stdout=sys.stderr, timeout=60,
+    )  # fmt: skip
+    text = settings.read_text(encoding="utf-8").replace(pike, str(place.wrapper))
+    if tool_limit_s is not None:
+        text = _limited(client, text, tool_limit_s)
+    if client == "codex":
+        text = text.replace(
+            "required = true", 'required = true\ndefault_tools_approval_mode = "approve"'
+        )
+    settings.write_text(text, encoding="utf-8")
+
+
+def _limited(client: str, text: str, limit_s: int) -> str:
+    """Return settings with another limit on one call."""
+    if client == "codex":
+        return re.sub(r"tool_timeout_sec = \d+", f"tool_timeout_sec = {limit_s}", text)
+    settings = json.loads(text)
+    table = "mcp" if client == "opencode" else "mcpServers"
+    settings[table][SERVER]["timeout"] = limit_s * 1000
+    return json.dumps(settings)
+
+
+@contextmanager
+def playing(script: Script) -> Generator[str]:
+    """Yield the address of a model that plays a script."""
+    with listening(script) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+        thread.join()
+
+
+def drive(
+    client: str, steps: Sequence[Step], place: Place,
+    tool_limit_s: int | None = None, more: dict[str, str] | None = None,
+) -> Json:  # fmt: skip
+    """Run a client once and return what happened; it is installed."""
+    programs = installed(client, PACKAGES[client])
+    place.prepare()
+    script = Script(list(steps))
+    with playing(script) as url:
+        start = start_of(client, url)
+        configure(client, place, start, tool_limit_s)
+        path = f"{programs}:{_node()}:/usr/local/bin:/usr/bin:/bin"
+        environment = {"HOME": str(place.home), "PATH": path, "TERM": "dumb", "LANG": "C.UTF-8"}
+        environment |= {"NO_COLOR": "1", "TMPDIR": str(place.folder)} | start.environment
+        code = _run(start.argv, environment | (more or {}), place)
+    gone_s = _gone(place)
+    return {"client": client, "exit": code, "gone_s": gone_s, **report(place, script)}
+
+
+def _gone(place: Place) -> float | None:
+    """Return within how many seconds nothing of the run lives any more; None if something goes on."""
+    began = time.monotonic()
+    while time.monotonic() - began < _GONE_LIMIT_S:
+        if not _living(str(place.folder).encode()):
+            return round(time.monotonic() - began, 2)
+        time.sleep(0.05)
+    return None
+
+
+def _living(word: bytes) -> list[bytes]:
+    """Return the commands of the processes that name the run's folder; server, judge and workers all do."""
+    found: list[bytes] = []
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            command = (path / "cmdline").read_bytes()
+            if int(path.name) != os.getpid() and word in command + (path / "environ").read_bytes():
+                found.append(command)
+    return found
+
+
+def _run(argv: Sequence[str], environment: dict[str, str], place: Place) -> int:
+    with (
+        (place.folder / "client.out").open("wb") as out,
+        (place.folder / "client.err").open("wb") as err,
+    ):
+        process = subprocess.Popen(
+            argv, env=environment, cwd=place.folder / "project", stdin=subprocess.DEVNULL,
+            stdout=out, stderr=err, start_new_session=True,
+        )  # fmt: skip
+        try:
+            return process.wait(RUN_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, 9)
+            return process.wait()
+
+
+def report(place: Place, script: Script) -> Json:
+    """Return what the model was offered and shown, beside what passed on the wire."""
+    asked = place.traffic("to-server")
+    answers = {str(m["id"]): m for m in place.traffic("to-client") if "id" in m}
+    withdrawn = [
+        str(m["params"].get("requestId"))
+        for m in asked
+        if m.get("method") == "notifications/cancelled"
+    ]
+    calls: list[Json] = []
+    for number, call in enumerate(m for m in asked if m.get("method") == "tools/call"):
+        answer = answers.get(str(call["id"]), {}).get("result")
+        seen = script.shown.results[number] if number < len(script.shown.results) else None
+        cancelled = answer is None and str(call["id"]) in withdrawn
+        told = {"tool": call["params"].get("name"), "wire": answer, "cancelled": cancelled}
+        calls.append({**told, "text": flat(seen) if seen else ""})
+    offered = [name for name in script.shown.offered if SERVER in name]
+    return {"offered": offered, "protocol": _protocol(asked), "calls": calls}
+
+
+def _protocol(asked: list[Json]) -> str | None:
+    found = re.findall(r'rotocolVersion": "([\d-]{10})"', json.dumps(asked))
+    return found[0] if found else None
+
+
+def flat(item: Any) -> str:
+    """Return the words of a tool's result as the model read them."""
+    if isinstance(item, dict):
+        named = cast("Json", item)
+        keys = ("text", "content", "output", "response", "error")
+        return "\n".join(flat(named[key]) for key in keys if key in named)
+    if isinstance(item, list):
+        return "\n".join(map(flat, cast("list[Any]", item)))
+    return str(item)
+
+
+def alone(argv: Sequence[str]) -> list[str]:
+    """Return a command that runs with loopback alone, where this machine allows it."""
+    unshare = ["unshare", "-n"] if os.geteuid() == 0 else ["unshare", "-rn"]
+    if shutil.which("unshare") is None:
+        return list(argv)
+    works = subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode == 0
+    return [*unshare, *argv] if works else list(argv)
+
+
+def _raise_loopback() -> None:
+    with socket.socket() as any_socket, suppress(OSError):
+        fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh22x", b"lo", 1))  # SIOCSIFFLAGS, IFF_UP
+
+
+def main() -> int:
+    """Drive a client as the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("client", choices=sorted(PACKAGES))
+    parser.add_argument("--tool-limit", type=int)
+    parser.add_argument("--client-env", action="append", default=[])
+    parser.add_argument("--state", type=Path, help="PIKE_HOME of the server")
+    parser.add_argument("--keep", type=Path, help="where the run's folder is copied")
+    parser.add_argument("steps", nargs="+", metavar="TOOL JSON")
+    typed = parser.parse_args()
+    if _ALONE not in os.environ:  # npm needs the network, the client must not have it
+        installed(*NODE)
+        installed(typed.client, PACKAGES[typed.client])
+        argv = alone([sys.executable, "-m", "tests.clients.driver", *sys.argv[1:]])
+        os.execvpe(argv[0], argv, {**os.environ, _ALONE: "1"})
+    _raise_loopback()
+    words = typed.steps
+    steps = [
+        Step(tool, json.loads(args)) for tool, args in zip(words[::2], words[1::2], strict=True)
+    ]
+    more = dict(pair.split("=", 1) for pair in typed.client_env)
+    with tempfile.TemporaryDirectory(prefix="pike-client-") as folder:
+        place = Place(Path(folder), typed.state or Path(folder, "pike"))
+        found = drive(typed.client, steps, place, typed.tool_limit, more)
+        if typed.keep:
+            shutil.copytree(folder, typed.keep, dirs_exist_ok=True)
+    print(json.dumps(found, indent=2))
+    return 0 if found["calls"] and all(call["text"] for call in found["calls"]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,108 @@
+"""`pike mcp` as a client's command, also as `ssh HOST pike mcp`: stdout carries the protocol and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PIKE = [sys.executable, "-P", "-m", "workbench", "mcp", "--device", "cpu"]
+ROOT = Path(__file__).parents[2]
+ANSWER_LIMIT_S = 60
+START_LIMIT_S = 1.0
+
+
+def asked(number: int, method: str, **params: Any) -> str:
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+
+
+HELLO = asked(
+    1,
+    "initialize",
+    protocolVersion="2025-06-18",
+    capabilities={},
+    clientInfo={"name": "test", "version": "0"},
+)
+
+
+def conversation(argv: list[str], environment: dict[str, str], lines: list[str]) -> tuple[str, str]:
+    """Return what a server says to these lines before its input ends."""
+    process = subprocess.Popen(
+        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, env=environment, cwd=ROOT,
+    )  # fmt: skip
+    assert process.stdin is not None
+    assert process.stdout is not None
+    said: list[str] = []
+    for line in lines:
+        process.stdin.write(f"{line}\n")
+        process.stdin.flush()
+        if '"id"' in line:
+            said.append(process.stdout.readline())
+    rest, errors = process.communicate(timeout=ANSWER_LIMIT_S)
+    assert process.returncode == 0, errors
+    return "".join(said) + rest, errors
+
+
+def messages(out: str) -> Iterator[dict[str, Any]]:
+    for line in out.splitlines():
+        yield json.loads(line)
+
+
+COLOURFUL = {"FORCE_COLOR": "1", "CLICOLOR_FORCE": "1", "TERM": "xterm-256color", "PIKE_DEBUG": "1"}
+
+
+@pytest.mark.parametrize("more", [{}, COLOURFUL, {"LANG": "C", "LC_ALL": "C"}])
+def test_every_line_on_stdout_is_a_message_and_stderr_has_no_colours(
+    tmp_path: Path, more: dict[str, str]
+) -> None:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), **more}
+    lines = [
+        HELLO,
+        json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        asked(2, "tools/list"),
+        asked(3, "tools/call", name="get_task", arguments={"task_id": "starter/softmax"}),
+        asked(4, "tools/call", name="no_such\x1b[31m", arguments={}),
+        asked(5, "no/such/method"),
+    ]
+    out, errors = conversation(PIKE, environment, lines)
+    assert {message["id"] for message in messages(out)} == {1, 2, 3, 4, 5}
+    assert "\x1b" not in errors
+    assert "Traceback" not in errors
+
+
+def test_a_server_reached_by_ssh_needs_no_more_than_ssh_gives_it(tmp_path: Path) -> None:
+    """What sshd does for `ssh -T HOST pike mcp`: a login's few variables, no terminal, the user's shell."""
+    few = {"HOME": str(tmp_path), "PATH": "/usr/local/bin:/usr/bin:/bin", "SHELL": "/bin/sh"}
+    words = " ".join(PIKE)
+    out, _ = conversation(["/bin/sh", "-c", words], few, [HELLO])
+    assert next(messages(out))["result"]["serverInfo"]["name"] == "kernels"
+
+
+@pytest.mark.slow
+def test_the_first_answer_comes_within_a_second(tmp_path: Path) -> None:
+    """Of a quiet machine: the best of five starts."""
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    took: list[float] = []
+    for _ in range(5):
+        began = time.perf_counter()
+        process = subprocess.Popen(
+            PIKE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=ROOT
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(f"{HELLO}\n".encode())
+        process.stdin.flush()
+        assert process.stdout.readline()
+        took.append(time.perf_counter() - began)
+        process.communicate(timeout=ANSWER_LIMIT_S)
+    assert min(took) <= START_LIMIT_S, took
