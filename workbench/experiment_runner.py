@@ -24,6 +24,7 @@ from sessions.folder import SessionFolder
 from sessions.start import create_session
 from sessions.summary import row_of
 from workbench import experiment_plan, kept_models, launch, lookup
+from workbench.commands import control
 from workbench.errors import WorkbenchError
 from workbench.version import version
 
@@ -105,9 +106,12 @@ class Runner:
         found = lookup.state(folder)
         if renewing.is_outdated(found) and launch.is_alive(folder):
             renewing.make_way(folder, found)
-        commands.send(folder.journal, "resume", {}, author=self.author, seen_seq=found.seq)
+        command = commands.send(
+            folder.journal, "resume", {}, author=self.author, seen_seq=found.seq
+        )
         if not launch.is_alive(folder):
             self._start_engine(run, counted=False)
+        control.taken(folder, command, control.TAKEN_LIMIT_S)  # only then it takes its place
 
     @property
     def author(self) -> str:

@@ -26,6 +26,7 @@ ASKED = ("", "asked")
 """Codes of a pause that a person asked for."""
 UNFIT = "task_unfit"
 GONE = "its engine is gone"
+NOT_YET = "its engine is not there yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +142,8 @@ def _told(row: Mapping[str, Any]) -> tuple[RunState, str]:
         case "unreadable":
             return RunState.FAILED, cause
         case _:
-            gone = row.get("engine") == "none"
-            return (RunState.CRASHED, GONE) if gone else (RunState.RUNNING, "")
+            begun = row.get("engine") != "none"
+            return (RunState.RUNNING, "") if begun else (RunState.CRASHED, NOT_YET)
 
 
 def _passed_over(plan: Plan, runs: Sequence[Run]) -> list[Run]:

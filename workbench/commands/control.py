@@ -146,7 +146,7 @@ def _in_flight(found: State) -> str:
 
 
 def _told(folder: SessionFolder, command: int, printer: Printer, words: str) -> int:
-    if _taken(folder, command, TAKEN_LIMIT_S):
+    if taken(folder, command, TAKEN_LIMIT_S):
         printer.talk(words)
         return DONE
     printer.talk(
@@ -156,7 +156,7 @@ def _told(folder: SessionFolder, command: int, printer: Printer, words: str) -> 
     return FAILED
 
 
-def _taken(folder: SessionFolder, command: int, limit_s: float) -> bool:
+def taken(folder: SessionFolder, command: int, limit_s: float) -> bool:
     """Wait for the engine to take a command, as long as it lives; return whether it did."""
     deadline = time.monotonic() + limit_s
     with Reader(folder.journal) as reader:
@@ -180,6 +180,6 @@ def _ended(folder: SessionFolder, limit_s: float) -> bool:
 
 def steer_of(folder: SessionFolder, command: int, limit_s: float) -> SteerRecord | None:
     """Return the steer that an engine made of a command; None if none did in time, or the engine ended."""
-    _taken(folder, command, limit_s)
+    taken(folder, command, limit_s)
     steers = lookup.state(folder).steers.values()
     return next((steer for steer in steers if steer.command == command), None)

@@ -149,8 +149,9 @@ def _halt(typed: argparse.Namespace, printer: Printer) -> int:
     for run in told:
         send(runner.session(run), typed.act, runner.author, now=typed.now)
     said = "is stopping" if stop else "is pausing"
+    how = "were told to, at once" if typed.now else "finish what is in flight"
     printer.talk(
-        f"{folder.name} {said}: {len(told)} sessions finish what is in flight. {_ways(folder, 'resume')}"
+        f"{folder.name} {said}: {fmt.plural(len(told), 'session')} {how}. {_ways(folder, 'resume')}"
     )
     if folder.driver is not None:
         raise CannotGoOn(f"the runner of {folder.name}, process {folder.driver}, has not left yet.")
