@@ -1,4 +1,4 @@
-"""A strategy by what `--strategy` names: one of ours, or a person's own file."""
+"""A session's strategy: one of ours, or a person's own file."""
 
 from __future__ import annotations
 
@@ -10,17 +10,6 @@ from strategies import registry
 if TYPE_CHECKING:
     from sessions.facts import Opened
     from strategies.protocol import Strategy
-    from strategies.registry import Entry
-
-
-def entry(name: str) -> Entry:
-    """Return a strategy, a preset, or a person's own, whose file is run.
-
-    Raises:
-        UnknownStrategy: with the nearest name.
-        OwnStrategyRefused: the file is missing, or is no strategy.
-    """
-    return own_strategy.load(name).entry if own_strategy.is_own(name) else registry.entry(name)
 
 
 def of_session(opened: Opened) -> Strategy:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Value = str | int | float | bool | None
 NO_LIMIT = "none"
+PROJECT_FILE = "pike.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,7 @@ def user_file(env: Mapping[str, str] | None = None) -> Path:
 def project_file(folder: Path | None = None) -> Path | None:
     """Return the nearest `pike.toml` in this folder or above it."""
     here = (folder or Path.cwd()).absolute()
-    places = (place / "pike.toml" for place in (here, *here.parents))
+    places = (place / PROJECT_FILE for place in (here, *here.parents))
     return next((path for path in places if path.is_file()), None)
 
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sessions import strategy_choice, summary
+from sessions import own_strategy, summary
 from sessions.errors import SessionError
 from sessions.estimate import Ahead
 from sessions.folder import SessionFolder
 from sessions.journal import JournalError, Reader
+from strategies import registry
 from strategies.errors import StrategyError
 from workbench import (
     beginning,
@@ -30,7 +31,6 @@ from workbench import (
 )
 from workbench import format as fmt
 from workbench.errors import WorkbenchError
-from workbench.plain import inert_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -131,7 +131,7 @@ def look(values: Mapping[str, str], known: Before, there: Around) -> Looked:
         wish, typed = form_values.read(filled, known.settings, at.append)
         settings = beginning.checked(typed, at.append)
         at.append("strategy")
-        entry = strategy_choice.entry(settings.text("strategy"))
+        entry, _ = starting.strategy_of(settings)
         at.append("set")
         starting.assigned(wish.assign)
         entry.create(dict(starting.assigned(wish.assign)), 0)
@@ -209,8 +209,10 @@ def _task_note(typed: str, known: Before, there: Around) -> str:
 
 
 def _says(strategy: str) -> str:
+    if own_strategy.is_own(strategy):  # which would run it
+        return "your own code: it runs in the engine with your rights"
     try:
-        return inert_line(strategy_choice.entry(strategy.strip()).says)
+        return registry.says(strategy.strip())
     except StrategyError:
         return ""
 

@@ -16,7 +16,7 @@ from sessions.start import NewSession, create_session
 from sessions.storage import storage_of
 from strategies import registry
 from strategies.options import NAMES
-from workbench import budgets, kept_models, lookup, machine, model_choice, task_files
+from workbench import budgets, config, kept_models, lookup, machine, model_choice, task_files
 from workbench.errors import CannotGoOn, WrongUsage
 from workbench.notify import usable
 from workbench.plain import inert_line
@@ -90,7 +90,7 @@ def plan(wish: Wish, settings: Settings, at: At = lambda _: None) -> Plan:
     at("task")
     task = task_files.listed(wish.task) if wish.listed else task_files.find(wish.task)
     at("strategy")
-    entry, own = _entry(settings.text("strategy"))
+    entry, own = strategy_of(settings)
     at("set")
     given = _given(wish, settings)
     strategy = entry.create(given, wish.seed or 0)
@@ -180,10 +180,21 @@ def assigned(pairs: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _entry(name: str) -> tuple[registry.Entry, own_strategy.Own | None]:
-    """Return the strategy of a name, and where it comes from if it is a person's own."""
+def strategy_of(settings: Settings) -> tuple[registry.Entry, own_strategy.Own | None]:
+    """Return the strategy that the settings name, and where it comes from if it is a person's own, which runs it.
+
+    Raises:
+        StrategyError: there is none, or it is no strategy.
+        WrongUsage: a folder's settings name code to run: whoever works in a folder need not trust it.
+    """
+    name, origin = settings.text("strategy"), settings.values["strategy"].origin
     if not own_strategy.is_own(name):
         return registry.entry(name), None
+    if Path(origin).name == config.PROJECT_FILE:
+        raise WrongUsage(
+            f"{origin} names a strategy of its own, {name}, which would run that file. If you trust it, say so "
+            f"yourself: --strategy {name}."
+        )
     own = own_strategy.load(name)
     return own.entry, own
 

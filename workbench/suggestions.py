@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sessions import strategy_choice
 from sessions.models.model_settings import PROVIDERS, of_vendor_name
 from sessions.models.port import ModelRefused
 from strategies import registry
@@ -84,9 +83,12 @@ def strategies() -> list[Option]:
 
 
 def strategy_settings(strategy: str) -> list[Option]:
-    """Return the settings of a strategy, each with the value it has by itself."""
+    """Return the settings of a strategy, each with the value it has by itself.
+
+    None of a person's own: to read it is to run it.
+    """
     try:
-        described = strategy_choice.entry(strategy).describe()
+        described = registry.describe(strategy)
     except StrategyError:
         return []
     return [

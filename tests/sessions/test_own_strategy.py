@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions import own_strategy, strategy_choice
+from sessions import own_strategy
 from sessions.start import create_session
 from sessions.states import SessionState
 from strategies.errors import OwnStrategyRefused, SettingRefused
@@ -90,7 +90,7 @@ async def test_it_is_stopped_steered_and_resumed_as_one_of_ours(tmp_path: Path) 
 
 def test_its_settings_are_read_described_and_refused_as_ours(tmp_path: Path) -> None:
     named = written(tmp_path)
-    entry = strategy_choice.entry(named)
+    entry = own_strategy.load(named).entry
     described = {d.name: d.default for d in entry.describe()}
     assert described["top"] == 3
     assert described["plain_start"] is False

@@ -183,3 +183,36 @@ def test_pairs_are_split_at_their_first_sign() -> None:
 def test_the_limit_of_queries_has_one_name() -> None:
     with pytest.raises(WrongUsage, match="say --queries N"):
         starting.assigned(["width=3", "queries=12"])
+
+
+OWN = """
+class Mine:
+    pass
+print("it ran")
+"""
+
+
+def test_a_strategy_of_ones_own_that_is_none_is_refused_in_a_line(
+    task: Path, tmp_path: Path, home: Path, pike: Pike
+) -> None:
+    (tmp_path / "mine.py").write_text(OWN.replace('print("it ran")', ""), encoding="utf-8")
+    for name, words in (
+        ("mine.py:Mine", "mine.py:Mine cannot be made from (settings, seed)"),
+        ("mine.py:Other", "the file has no class Other"),
+        ("none.py:Mine", "none.py cannot be read"),
+    ):
+        given = f"{tmp_path}/{name}"
+        told = pike("run", str(task), "--strategy", given, "--model", "offline", "--detach")
+        refused(told, home, 2, words)
+
+
+def test_the_settings_of_a_folder_cannot_name_code_to_run(
+    task: Path, tmp_path: Path, home: Path, pike: Pike, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "cloned"
+    folder.mkdir()
+    (folder / "mine.py").write_text(OWN, encoding="utf-8")
+    (folder / "pike.toml").write_text('strategy = "mine.py:Mine"\n', encoding="utf-8")
+    monkeypatch.chdir(folder)
+    told = pike("run", str(task), "--model", "offline", "--detach")
+    refused(told, home, 2, "pike.toml names a strategy of its own", "--strategy mine.py:Mine")
