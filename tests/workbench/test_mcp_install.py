@@ -172,7 +172,7 @@ def test_a_server_elsewhere_is_reached_by_ssh_or_by_a_url_whose_token_stands_now
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("install", "cloude"), "Did you mean 'claude'?"),
+        (("install", "codx"), "Did you mean 'codex'?"),
         (("install", "generic", "--write"), "no settings file"),
         (("install", "claude", "--url", "box:8765"), "no URL"),
         (("install", "claude", "--url", "http://u:secret@box/mcp"), "no place for a token"),
