@@ -159,7 +159,7 @@ async def test_a_whole_search_runs_on_two_children_of_which_one_dies_again_and_a
 @pytest.mark.parametrize(
     ("table", "says"),
     [
-        ({"comand": "ssh a pike mcp"}, "did you mean 'command'"),
+        ({"command_line": "ssh a pike mcp"}, "did you mean 'command'"),
         ({"command": 3}, "command is a line, or a list of words"),
         ({"url": "ssh://gpu2"}, "must begin with http"),
         ({"url": "https://gpu2/mcp?token=x"}, "belongs into a variable"),

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
+import subprocess
 import sys
+import time
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -194,3 +197,30 @@ def test_a_persons_task_comes_with_its_session(hosts: tuple[Host, Host]) -> None
     assert not kept.exists(), "another text is not the task"
     bring(desk.folder, replace(opened, task="level3/44_MiniGPT"))
     assert list((desk.home / "tasks").iterdir()) == []
+
+
+def test_a_signal_ends_a_step_in_order_and_the_next_one_goes_on(hosts: tuple[Host, Host]) -> None:
+    gpu, _ = hosts
+    gpu.step()
+    gpu.answer_all()
+    gpu.step()
+    for query in gpu.prompts():
+        gpu.answer(
+            query, f"```python\n# slow\n{SOURCE.replace('class Model(', 'class ModelNew(')}```\n"
+        )
+    words = [sys.executable, "-P", "-m", "workbench", "step", NAME]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as step:
+        deadline = time.monotonic() + 120
+        while not any(a.evaluating for a in state_of(gpu.folder).attempts.values()):
+            assert step.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        step.send_signal(signal.SIGTERM)
+        told = step.communicate(timeout=120)[0]
+    assert step.returncode == 143
+    assert "cut short by a signal" in told
+    assert gpu.folder.lock.read_text(encoding="utf-8") == "", "any host may go on"
+    state = state_of(gpu.folder)
+    assert (state.state, state.code) == (SessionState.STOPPED, "cut")
+    assert not any(a.kind or a.evaluating for a in state.attempts.values())
+    assert gpu.has("").step().code == 4
