@@ -89,6 +89,10 @@ class AddedSuites:
         """
         _check_name(name)
         root = _root(path)
+        with kept.alone(self._file):
+            return self._added(root, name)
+
+    def _added(self, root: Path, name: str) -> tuple[AddedSuite, Found]:
         others = {suite.name: suite for suite in self.all()}
         taken = others.get(name)
         if taken is not None and taken.path != root:
@@ -110,8 +114,9 @@ class AddedSuites:
         """
         if name in BUILT_IN:
             raise UnknownSuite(f"{name} is not an added suite: it cannot be removed.")
-        suite = self.get(name)
-        self._write({s.name: s for s in self.all() if s.name != name})
+        with kept.alone(self._file):
+            suite = self.get(name)
+            self._write({s.name: s for s in self.all() if s.name != name})
         return suite
 
     def _write(self, suites: dict[str, AddedSuite]) -> None:

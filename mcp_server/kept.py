@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, cast
 
 from mcp_server.errors import StateUnusable
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from pathlib import Path
 
     from mcp_server.link import Message
@@ -39,9 +41,30 @@ def store(path: Path, value: object) -> None:
     try:
         _replace(path, json.dumps(value, indent=1) + "\n")
     except OSError as error:
-        raise StateUnusable(
-            f"{path} cannot be written ({error.strerror}): set PIKE_HOME to a folder of yours."
-        ) from error
+        raise _unusable(path, error) from error
+
+
+@contextmanager
+def alone(path: Path) -> Generator[None]:
+    """Hold a file against other processes that change it, for the length of the block.
+
+    Raises:
+        StateUnusable: the folder cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = path.with_suffix(".lock").open("a", encoding="utf-8")
+    except OSError as error:
+        raise _unusable(path, error) from error
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _unusable(path: Path, error: OSError) -> StateUnusable:
+    return StateUnusable(
+        f"{path} cannot be written ({error.strerror}): set PIKE_HOME to a folder of yours."
+    )
 
 
 def _replace(path: Path, text: str) -> None:

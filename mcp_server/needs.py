@@ -18,6 +18,7 @@ import ast
 import re
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from mcp_server import input_sizes
@@ -32,6 +33,8 @@ _HUBS = frozenset({"from_pretrained", "hf_hub_download", "snapshot_download"})
 _URLS = frozenset({"load_state_dict_from_url", "download_url_to_file", "urlretrieve", "urlopen"})
 _NETWORK = frozenset({"urllib", "requests", "httpx", "socket", "huggingface_hub"})
 _CATCHES = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
+PROJECT = "PROJECT"
+"""The name at a task's top level that holds its project's folder."""
 INPUT_LIMIT_BYTES = 1024**3
 """Of one set of inputs; the judge's own limit."""
 _WORTH_TELLING_BYTES = 256 * 2**20
@@ -48,7 +51,8 @@ class Need:
 def of(tree: ast.Module) -> list[Need]:
     """Return what a module's text says that it needs, each thing once."""
     known = constants(tree)
-    found: list[Need] = [Need("package", name) for name in _packages(tree)]
+    project = known.get(PROJECT)
+    found = [Need("package", name) for name in _packages(tree) if not _in_project(project, name)]
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             found += _of_call(node, known)
@@ -61,6 +65,14 @@ def of(tree: ast.Module) -> list[Need]:
     named = {need.kind for need in found if need.what}
     found = [n for n in found if n.what or n.kind not in named]  # the same thing, less said
     return list(dict.fromkeys(found))
+
+
+def _in_project(project: object, package: str) -> bool:
+    """Return whether a package lies in the folder that a text names as its project."""
+    if not isinstance(project, str):
+        return False
+    places = (Path(project), Path(project, "src"))
+    return any(Path(p, package).is_dir() or Path(p, f"{package}.py").is_file() for p in places)
 
 
 def names_cuda(tree: ast.Module) -> bool:

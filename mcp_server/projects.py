@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, cast
 from mcp_server import kept
 from mcp_server.errors import NotAProject
 from mcp_server.folding import constants
+from mcp_server.needs import PROJECT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-NAMES = ("PROJECT", "CHECKPOINT")
+NAMES = (PROJECT, "CHECKPOINT")
 
 
 def opened(home: Path, source: str) -> tuple[str, ...]:
@@ -47,7 +48,9 @@ def open_up(home: Path, paths: Iterable[Path]) -> list[str]:
         StateUnusable: the state folder cannot be written.
     """
     added = [str(_checked(path, home)) for path in paths]
-    kept.store(home / "projects.json", sorted({*_listed(home), *added}))
+    file = home / "projects.json"
+    with kept.alone(file):
+        kept.store(file, sorted({*_listed(home), *added}))
     return added
 
 

@@ -64,9 +64,9 @@ def machine(python: str = "") -> list[dict[str, Any]]:
     return rows(ask("doctor", "--json", *flags(python=python)))
 
 
-def tasks() -> list[dict[str, Any]]:
-    """Return every task's row; each has `id`."""
-    return rows(ask("tasks", "--json"))
+def tasks(named: str = "") -> list[dict[str, Any]]:
+    """Return every task's row, or of those that a name may mean; each has `id`."""
+    return rows(ask("tasks", *flags(find=named), "--json"))
 
 
 def rows(found: Any) -> list[dict[str, Any]]:

@@ -90,7 +90,7 @@ def listed(named: str) -> NamedTask:
         WrongUsage: none, or several, are called so.
     """
     try:
-        rows = evaluator.rows(evaluator.ask("tasks", "--find", named, "--json"))
+        rows = evaluator.tasks(named)
     except CannotGoOn as error:
         raise WrongUsage(str(error)) from error
     if len(rows) > 1:

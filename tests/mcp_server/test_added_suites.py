@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from mcp.client import Client
 
+from mcp_server import needs, task_text
 from mcp_server.__main__ import main
 from mcp_server.added_suites import AddedSuites
 from mcp_server.app import build
 from mcp_server.contract import RESULT_LIMIT_BYTES, Status, Verdict
 from mcp_server.errors import NotASuite, NotATask, UnknownSuite, UnknownTask
+from mcp_server.sandbox import PACKAGE
 from mcp_server.states import Known, States, current, told_by
 from mcp_server.tasks import Tasks
 from tests.mcp_server.judge import tasks as sources
@@ -273,6 +277,75 @@ def test_what_another_machine_might_qualify_is_not_called_unfit() -> None:
     lost = Verdict(status=Status.INFRA_ERROR, code="worker_lost")
     found = [told_by(verdict, "cpu") for verdict in (lacking, dice, good, lost)]
     assert [one and one.state for one in found] == ["not run", "unfit", "qualified", None]
+
+
+def test_many_can_add_suites_at_once(home: Path, checkout: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from mcp_server.added_suites import AddedSuites; "
+        "[AddedSuites(Path(sys.argv[1])).add(Path(sys.argv[2]), f'{sys.argv[3]}-{n}') for n in range(10)]"
+    )
+    argv = [sys.executable, "-c", script, str(home), str(checkout)]
+    running = [subprocess.Popen([*argv, name]) for name in ("a", "b", "c")]
+    assert [one.wait(timeout=60) for one in running] == [0, 0, 0]
+    assert len(AddedSuites(home).all()) == 30
+
+
+def test_what_a_task_needs_is_told_by_its_text() -> None:
+    told = task_text.parsed(
+        """
+import einops, numpy as np
+from transformers import AutoModel
+try:
+    import flash_attn
+except ImportError:
+    flash_attn = None
+name = "org/model"
+batch, width = 64, 1024 * 1024 * 4
+
+class Model: ...
+
+def get_inputs():
+    extra = batch // 2
+    torch.load("weights.pt")
+    AutoModel.from_pretrained(name).to("cuda")
+    return [torch.rand(batch, width), torch.randint(0, 9, (extra, width)), torch.rand(unknown)]
+""",
+        "x.py",
+    )
+    assert {(need.kind, need.what) for need in needs.of(told)} == {
+        ("package", "einops"),
+        ("package", "numpy"),
+        ("package", "transformers"),
+        ("weights", "org/model"),
+        ("network", "huggingface.co"),
+        ("file", "weights.pt"),
+        ("cuda", ""),
+        ("memory", str(64 * 2**22 * 4 + 32 * 2**22 * 8)),
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a = 2 ** 99999",
+        "a = 9 ** 9 ** 9",
+        "a = 'x' * 10 ** 9",
+        "a = 1 / 0",
+        "a = (-2) ** 0.5",
+        "a = 1e308 * 10",
+    ],
+)
+def test_no_text_makes_a_list_work_long(text: str) -> None:
+    source = f"{text}\ndef get_inputs():\n    return [torch.rand(a, a)]\n"
+    assert [
+        need for need in needs.of(task_text.parsed(source, "x.py")) if need.kind == "memory"
+    ] == []
+
+
+def test_a_limit_that_is_told_is_the_judges_own() -> None:
+    judge = (PACKAGE / "judge" / "task.py").read_text(encoding="utf-8")
+    assert "INPUT_LIMIT_BYTES = 1024**3" in judge
+    assert needs.INPUT_LIMIT_BYTES == 1024**3
 
 
 async def test_agents_page_through_suites_and_every_page_fits(

@@ -100,5 +100,7 @@ def _show(typed: argparse.Namespace, printer: Printer) -> int:
         printer.pretty(asdict(found))
         return DONE
     printer.talk(f"{found.id}: {found.title}")
+    _, state, about = task_rows.cells(evaluator.tasks(found.id)[0])
+    printer.talk(state if about == found.title else f"{state}: {about}")
     printer.verbatim(found.source)
     return DONE
