@@ -96,14 +96,15 @@ def _means(section: Section) -> Table:
 
 def _tasks(found: Sequence[TaskMean]) -> Table:
     rows = [
-        (name(t.task), name(t.configuration), estimate_words(t.eager), f"{t.eager.found} of {t.eager.asked}",
+        (name(t.task), name(t.configuration), times(t.eager.value), interval_words(t.eager.repeats),
+         interval_words(t.eager.measurement), f"{t.eager.found} of {t.eager.asked}",
          _value(t.baseline), _value(t.fastest), _value(t.plain),
          ", ".join(map(precision, t.precisions)) or fmt.NONE, percent(t.own_share),
          f"{t.queries:.0f}", fmt.money(t.cost_usd))
         for t in found
     ]  # fmt: skip
-    head = ("task", "configuration", "over eager, paper's way", "correct", "over its class's baseline",
-            "over the fastest baseline", "over the best plain", "class", "own kernels",
+    head = ("task", "configuration", "over eager, paper's way", "95 % over repeats", "98 % timing alone",
+            "correct", "over its class's baseline", "over the fastest baseline", "over the best plain", "class", "own kernels",
             "queries per run", "cost per run")  # fmt: skip
     raw = [
         {"task": t.task, "configuration": t.configuration, **estimate_fields(t.eager, "eager_"),
