@@ -104,8 +104,8 @@ def _tasks(found: Sequence[TaskMean]) -> Table:
         for t in found
     ]  # fmt: skip
     head = ("task", "configuration", "over eager, paper's way", "95 % over repeats", "98 % timing alone",
-            "correct", "over its class's baseline", "over the fastest baseline", "over the best plain", "class", "own kernels",
-            "queries per run", "cost per run")  # fmt: skip
+            "correct", "over its class's baseline", "over the fastest baseline", "over the best plain", "class",
+            "own kernels", "queries per run", "cost per run")  # fmt: skip
     raw = [
         {"task": t.task, "configuration": t.configuration, **estimate_fields(t.eager, "eager_"),
          **estimate_fields(t.correct, "eager_correct_only_"), **estimate_fields(t.baseline, "baseline_"),
