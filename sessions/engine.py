@@ -225,6 +225,7 @@ class Engine:
                 await self._try_to_stop(self.stop)
             elif self.state.state is SessionState.RUNNING:
                 await self._advance()
+                stepping.tell(self.parts, hopes=self._strategy.waits)
             if self._step and self._only_others_go_on():
                 return
             if self.state.state not in ENDED:

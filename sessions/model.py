@@ -305,6 +305,12 @@ class State:
         return list(self.asked_now.values())
 
     @property
+    def cost_unknown(self) -> bool:
+        """Whether somebody pays what nobody here knows: agents that answer or hand in, models without a price."""
+        names = {name for entry in self.models.values() for name in entry.split(",")}
+        return self.spending.unpriced > 0 or not names or not names.isdisjoint(OUTSIDE)
+
+    @property
     def persons_steers(self) -> list[SteerRecord]:
         """The steers of people, oldest first: what agents hand in is told by its attempts."""
         return [steer for steer in self.steers.values() if not steer.of_agent]

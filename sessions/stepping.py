@@ -8,6 +8,15 @@ if TYPE_CHECKING:
     from sessions.parts import Parts
 
 FOR_AN_ATTEMPT = "waiting for an attempt"
+SEARCH = "search"
+
+
+def tell(parts: Parts, *, hopes: bool) -> None:
+    """Let viewers know that a search with nothing open hopes for what others hand in."""
+    nothing = (
+        hopes and not parts.state.open and parts.state.baseline is not None and not parts.out_of
+    )
+    parts.live.wait_for(SEARCH, FOR_AN_ATTEMPT if nothing else "")
 
 
 def awaited(parts: Parts, tasks: int, *, waits: bool) -> str:

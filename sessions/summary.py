@@ -39,7 +39,7 @@ def summarise(state: State) -> dict[str, Any]:
         "queries": spending.queries,
         "queries_limit": state.limits.get("queries"),
         "cost_usd": round(spending.cost_usd, 6),
-        "cost_unknown": spending.unpriced > 0,
+        "cost_unknown": state.cost_unknown,
         "cost_limit_usd": state.limits.get("cost_usd"),
         "models": _models(state),
         "needs": needs.cause if needs else "",

@@ -47,7 +47,9 @@ def told(coming: Ahead, found: Estimate) -> str:
 def at_most(limits: Mapping[str, float | int | None]) -> str:
     """Return the upper bound by the budget: `at most 300 queries, $ 10.00 and 12 h, whichever comes first`."""
     queries, cost, hours = (limits.get(name) for name in ("queries", "cost_usd", "hours"))
+    attempts = limits.get("attempts")
     parts = [
+        fmt.plural(int(attempts), "attempt") if attempts is not None else "",
         fmt.plural(int(queries), "query", "queries") if queries is not None else "",
         fmt.money(cost) if cost is not None else "",
         fmt.duration(hours * 3600) if hours is not None else "",

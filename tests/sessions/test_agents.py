@@ -209,4 +209,4 @@ async def test_callers_over_http_see_what_they_opened_and_four_are_the_most(unde
     for odd in ("../sessions", f"../{name}", ".", "", "a/b", "\x00"):
         with pytest.raises(SessionsRefused, match="There is no session"):
             await gateway.session(all_of_them, odd)
-    assert (await gateway.session(all_of_them, name))["state"] == "running"
+    assert (await gateway.session(all_of_them, name))["state"] in ("running", "waiting")

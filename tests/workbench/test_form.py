@@ -119,7 +119,7 @@ def test_models_without_a_key_come_last_and_say_what_is_missing() -> None:
     }
     found = suggestions.models(Catalog(tables, {}), ["claude-y (anthropic)", "offline (rules)"])
     ready = [o.key for o in found if o.ready]
-    assert ready == ["mine", "offline", "recorded"]
+    assert ready == ["mine", "offline", "recorded", "mcp", "files"]
     assert [o.key for o in found if not o.ready] == ["dear", "claude-y"]
     assert "NO_SUCH_KEY" in found[-2].note
 

@@ -101,6 +101,12 @@ def _because(found: State) -> str:
 
 def _spent(found: State) -> str:
     spending, limits = found.spending, found.limits
+    handed_in = limits.get("attempts")
+    if handed_in is not None:
+        return (
+            f"spent: {len(found.attempts)} of {fmt.plural(int(handed_in), 'attempt')}, unknown cost, "
+            f"{fmt.duration(running_s(found, time.time()))} running"
+        )
     unknown = (
         f" and {fmt.plural(spending.unpriced, 'query', 'queries')} of unknown cost"
         if spending.unpriced

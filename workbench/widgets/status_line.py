@@ -98,11 +98,14 @@ def _number(value: object) -> float | None:
 def _money(state: State) -> Line:
     limit = state.limits.get("cost_usd")
     spent = amount(state.spending.cost_usd)
-    unpriced = "+?" if state.spending.unpriced else ""
+    unpriced = "+?" if state.cost_unknown else ""
     return (span(f"$ {spent}{unpriced}{f'/{limit:g}' if limit else ''}"),)
 
 
 def _queries(state: State) -> Line:
+    handed_in = state.limits.get("attempts")
+    if handed_in is not None:
+        return (span(f"att {len(state.attempts)}/{handed_in:g}"),)
     limit = state.limits.get("queries")
     return (span(f"q {state.spending.queries}{f'/{limit:g}' if limit else ''}"),)
 
