@@ -53,6 +53,9 @@ async def open_engine(folder: SessionFolder, *, step: bool = False) -> Composed:
     opened = state.opened
     if opened is None:
         raise CannotGoOn(f"{folder.journal} holds no session: it is empty.")
+    strategy = strategy_choice.of_session(
+        opened
+    )  # refused before a journal is open, which nobody would close
     shares = Shares.of(folder, opened)
     all_here = model_choice.catalog(_tables(folder), folder.artifacts)
     known = replace(all_here, limiters=shares.limiters)
@@ -65,7 +68,7 @@ async def open_engine(folder: SessionFolder, *, step: bool = False) -> Composed:
     engine = Engine(
         folder,
         await Journal.open(folder.journal, wal=not storage_of(folder.path).network),
-        strategy_choice.of_session(opened),
+        strategy,
         models,
         shares.evaluator(_evaluator(opened)),
         Lineages(folder.lineage),

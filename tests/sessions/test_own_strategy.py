@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -166,3 +168,13 @@ async def test_a_mistaken_proposal_pauses_the_search_and_says_which(
         state = await until(found, lambda s: s.state is SessionState.PAUSED)
     assert says in state.cause
     assert state.cause.startswith("the strategy failed: ")
+
+
+def test_an_engine_that_refuses_a_changed_file_says_so_and_ends(tmp_path: Path) -> None:
+    found = begun(tmp_path, written(tmp_path))
+    written(tmp_path, shown() + "\n")
+    command = [sys.executable, "-m", "workbench.engine_entry", str(found.folder.path)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode == 1
+    assert "mine.py changed since this session began" in ended.stderr.splitlines()[-1]
+    assert "Traceback" not in ended.stderr
