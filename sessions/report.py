@@ -9,6 +9,7 @@ Numbers of two GPU models never stand in one table.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -46,7 +47,7 @@ class Section:
     @cached_property
     def tasks(self) -> tuple[str, ...]:
         """The tasks by name; where one name has several texts, with a piece of its hash."""
-        return tuple(dict.fromkeys(self.task_of(run) for run in self.runs))
+        return tuple(sorted({self.task_of(run) for run in self.runs}, key=natural))
 
     @cached_property
     def _texts(self) -> dict[str, set[str]]:
@@ -90,11 +91,20 @@ class Report:
 def report_of(name: str, runs: Iterable[Run], left_out: Sequence[LeftOut] = ()) -> Report:
     """Return the report over these runs: sections by GPU model, within them by task, configuration and repeat."""
     order: dict[str, list[Run]] = {}
-    for run in sorted(runs, key=lambda r: (r.device, r.task, r.task_sha256)):
+    for run in sorted(runs, key=lambda r: r.device):
         order.setdefault(run.device, []).append(run)
     sections = [Section(device, tuple(_in_order(found))) for device, found in order.items()]
     return Report(name, tuple(sections), tuple(left_out))
 
 
 def _in_order(runs: Iterable[Run]) -> list[Run]:
-    return sorted(runs, key=lambda r: (r.configuration, r.task, r.task_sha256, r.repeat, r.session))
+    return sorted(
+        runs,
+        key=lambda r: (r.configuration, natural(r.task), r.task_sha256, r.repeat, r.session),
+    )
+
+
+def natural(text: str) -> tuple[tuple[int, str], ...]:
+    """Return a key by which `9_Softmax` stands before `10_Relu`."""
+    parts = re.split(r"([0-9]{1,9})", text)
+    return tuple((int(part) if n % 2 else -1, part) for n, part in enumerate(parts))

@@ -304,6 +304,13 @@ def test_two_texts_under_one_name_are_two_tasks() -> None:
     assert all(one.task in task for task in section.tasks)
 
 
+def test_tasks_stand_in_the_order_of_their_numbers() -> None:
+    names = ["level3/9_B", "level3/10_A", "level3/1_C", "a" * 30 + "9" * 6000]
+    runs = [replace(BASE, task=name, task_sha256=name[:64]) for name in names]
+    (section,) = report_of("", runs).sections
+    assert section.tasks == (names[3], "level3/1_C", "level3/9_B", "level3/10_A")
+
+
 def test_runs_that_never_began_are_left_out_and_said(tmp_path: Path) -> None:
     make(tmp_path, [Study("a")])
     row = {
