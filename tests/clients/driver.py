@@ -42,7 +42,7 @@ PACKAGES = {
     "gemini": "@google/gemini-cli@0.61.0",
     "opencode": "opencode-ai@1.18.33",
 }
-RUN_LIMIT_S = 280
+RUN_LIMIT_S = 500
 _KEY = "dummy-not-a-key"
 _GONE_LIMIT_S = 15.0
 _ALONE = "PIKE_CLIENTS_ALONE"

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.torch,
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(800),
     pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not here"),
 ]
-RUN_LIMIT_S = 420
+RUN_LIMIT_S = 560
 CORE = {"get_task", "compile_kernel", "benchmark_kernel", "wait_job"}
 
 GOOD = """
@@ -82,7 +82,7 @@ def client(request: pytest.FixtureRequest) -> str:
 
 
 def driven(
-    client: str, folder: Path, *steps: tuple[str, Json], options: tuple[str, ...] = ()
+    client: str, state: Path, *steps: tuple[str, Json], options: tuple[str, ...] = ()
 ) -> Json:
     """Return the driver's report on one run of a client."""
     words = [word for tool, arguments in steps for word in (tool, json.dumps(arguments))]
