@@ -103,6 +103,7 @@ def row_of(folder: SessionFolder) -> dict[str, Any]:
     row["id"] = folder.name  # a folder may have been renamed since; commands find it by its name
     row["folder"] = str(folder.path)
     row["engine"] = presence(folder).value
+    row["waits_for"] = live.get("waits_for") or ""
     row["state"] = _state_now(row, live.get("waits_for") or "")
     return row
 

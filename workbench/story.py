@@ -188,7 +188,7 @@ def _opened(body: f.Opened) -> str:
     models = ", ".join(dict.fromkeys(body.models.values()))
     return (
         f"session {body.session}: {body.strategy} on {body.task}, {body.device}, "
-        f"model {inert_line(models)}, limits: {limits or 'none'}"
+        f"model {inert_line(models) or 'none'}, limits: {limits or 'none'}"
     )
 
 

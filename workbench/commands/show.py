@@ -12,6 +12,7 @@ from sessions.journal import Reader
 from sessions.model import WAITING
 from sessions.parent_age import mean, parent_ages
 from sessions.plain_start import best_plain
+from sessions.states import SessionState
 from sessions.steering import status
 from sessions.summary import row_of
 from workbench import format as fmt
@@ -58,6 +59,8 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
 def _head(folder: SessionFolder, found: State) -> Iterator[str]:
     row = row_of(folder)
     waits = found.cause if found.code == WAITING else ""
+    if row["state"] == SessionState.WAITING:
+        waits = waits or str(row.get("waits_for") or "")
     yield f"{row['id']}: {inert_line(waits) or row['state'] + _because(found)}"
     if row.get("needs"):
         yield f"needs you: {row['needs']}"
