@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 LOOK_S = 1.0
 """Between two looks at the sessions under way."""
+SHOWN_LIMIT_S = 5.0
+"""How long a session that goes on may still be listed as at rest: lists are refreshed every second."""
+_AT_REST = ("paused", "pausing", "stopped")
 
 
 class Runner:
@@ -111,7 +114,10 @@ class Runner:
         )
         if not launch.is_alive(folder):
             self._start_engine(run, counted=False)
-        control.taken(folder, command, control.TAKEN_LIMIT_S)  # only then it takes its place
+        control.taken(folder, command, control.TAKEN_LIMIT_S)
+        deadline = time.monotonic() + SHOWN_LIMIT_S
+        while row_of(folder)["state"] in _AT_REST and time.monotonic() < deadline:
+            time.sleep(0.1)  # or its place would be given to another
 
     @property
     def author(self) -> str:
