@@ -265,6 +265,31 @@ async def test_a_client_that_opens_very_many_jobs_has_ten_and_others_take_their_
 
 
 @pytest.mark.parametrize("mode", BOTH_ERAS)
+async def test_a_call_that_its_client_gives_up_frees_its_place(
+    setting: Setting, mode: Mode
+) -> None:
+    sleeps = TASK | {"source": candidate("import time\ntime.sleep(300)")}
+    async with served(setting) as there, there.client("one", mode) as client:
+        begun = anyio.Event()
+
+        async def listen(progress: float, total: float | None, message: str | None) -> None:
+            del progress, total, message
+            begun.set()
+
+        async def ask() -> None:
+            await client.call_tool("compile_kernel", sleeps, progress_callback=listen)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(ask)
+            with anyio.fail_after(60):
+                await begun.wait()
+            group.cancel_scope.cancel()
+        quick = TASK | {"source": candidate("said = 1")}
+        done = fields(await client.call_tool("compile_kernel", quick))
+    assert done["ok"] is True
+
+
+@pytest.mark.parametrize("mode", BOTH_ERAS)
 async def test_a_prompt_and_a_resource_serve_every_caller(setting: Setting, mode: Mode) -> None:
     async with served(setting) as there, there.client("one", mode) as client:
         prompt = await client.get_prompt("optimize", {"task_id": "starter/softmax"})

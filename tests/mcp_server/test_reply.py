@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp.types import TextContent
 
+from mcp_server.artifacts import Artifacts
 from mcp_server.contract import CODES, EngineResult, Status
-from mcp_server.reply import headline, verdict_reply
+from mcp_server.listings import ArtifactPage
+from mcp_server.reply import headline, plain_reply, verdict_reply
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,3 +116,31 @@ def test_a_pending_job_names_its_id_and_stage() -> None:
         "job_id": "job_x",
         "stage": "build",
     }
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=9_000), st.integers(1, 6_000))
+def test_a_page_of_any_artifact_fits_both_channels_and_pages_make_up_the_whole(
+    text: str, limit: int
+) -> None:
+    artifacts = Artifacts()
+    artifact_id = artifacts.keep("local", "log", f"x{text}")
+    assert artifact_id is not None
+    parts: list[str] = []
+    offset: int | None = 0
+    while offset is not None and len(parts) < 50:
+        page = artifacts.page("local", artifact_id, offset, limit)
+        shown = ArtifactPage(
+            artifact_id=artifact_id,
+            text=page.text,
+            offset=page.offset,
+            next_offset=page.next_offset,
+            total=page.total,
+        )
+        reply = plain_reply(shown, artifact_id)
+        wire = json.dumps(reply.structured_content, ensure_ascii=False)
+        assert len(wire.encode()) <= 8_000
+        assert len(text_of(reply).encode()) <= 8_000
+        parts.append(page.text)
+        offset = page.next_offset
+    assert f"x{text}".startswith("".join(parts))
+    assert offset is not None or "".join(parts) == f"x{text}"
