@@ -17,7 +17,7 @@ from workbench import config, evaluator, experiment_tasks, kept_models, model_ch
 from workbench.errors import CannotGoOn, WorkbenchError, WrongUsage
 from workbench.expected import ahead, expected
 from workbench.run_line import FLAGS, OPTIONS
-from workbench.task_files import NamedTask, text
+from workbench.task_files import NamedTask, of_row, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -135,12 +135,13 @@ def _read(named: tuple[str, ...]) -> tuple[dict[str, NamedTask], dict[str, str]]
     refused: dict[str, str] = {}
     for task in named:
         row = by_id[task]
+        if row.get("state") == "unfit":
+            refused[task] = f"it cannot judge candidates: {row.get('reason')}"
+            continue
         try:
-            source = text(Path(row["path"]), SOURCE_LIMIT)
+            found[task] = of_row(row)
         except WorkbenchError as error:
             refused[task] = str(error)
-        else:
-            found[task] = NamedTask(task, str(row.get("title") or ""), source)
     return found, refused
 
 

@@ -80,7 +80,7 @@ def _registered(path: Path) -> NamedTask:
         rows = evaluator.ask("tasks", "--add", str(path.absolute()), "--json")
     except CannotGoOn as error:
         raise WrongUsage(str(error)) from error
-    return _of(rows[0])
+    return of_row(rows[0])
 
 
 def listed(named: str) -> NamedTask:
@@ -101,10 +101,15 @@ def listed(named: str) -> NamedTask:
         raise WrongUsage(
             f"there is no task {named!r} and no such file.{hint} `pike tasks` lists them."
         )
-    return _of(rows[0])
+    return of_row(rows[0])
 
 
-def _of(row: dict[str, Any]) -> NamedTask:
+def of_row(row: dict[str, Any]) -> NamedTask:
+    """Return the task of a row that the evaluator listed.
+
+    Raises:
+        WrongUsage: its text cannot be read.
+    """
     source = text(Path(row["path"]), 1_000_000)
     needs_cuda = any(need.get("kind") == "cuda" for need in evaluator.rows(row.get("needs")))
     return NamedTask(row["id"], row.get("title", ""), source, needs_cuda)
