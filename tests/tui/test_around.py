@@ -126,6 +126,20 @@ async def test_plus_and_underscore_change_the_share_of_the_detail_pane(
         assert width_of_detail(pilot) > 70, "one pane fills the screen"
 
 
+async def test_at_100_columns_every_tab_is_seen_and_so_is_what_is_banned(stage: Stage) -> None:
+    async with stage.app().run_test(size=(100, 34)) as pilot:
+        await settled(pilot)
+        assert "Diff  Code  Prompt  Verdict  Profile  Log" in shown(pilot)
+        feed = live(pilot).feed
+        assert feed is not None
+        attempt = next(a for a in reversed(feed.state.attempts.values()) if a.correct)
+        attempt.banned = True
+        live(pilot).paint_rows()
+        await pilot.pause()
+        (row,) = [line for line in shown(pilot).splitlines() if line.split()[2:3] == [attempt.id]]
+        assert "banned" in row
+
+
 async def test_at_80_columns_there_is_nothing_to_share(stage: Stage) -> None:
     async with stage.app().run_test(size=NARROW) as pilot:
         await settled(pilot)

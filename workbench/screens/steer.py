@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from sessions.states import SessionState
 from sessions.steering import can_edit, can_withdraw, status
 from workbench.actions import Where, bindings
 from workbench.asking import steer
 from workbench.editing import NoEditor, edited, existing, read
 from workbench.plain import inert, inert_line
+from workbench.screens.session_acts import GOES_ON
 from workbench.screens.steer_looks import SteerLooks
 from workbench.widgets.chooser import Chooser
 from workbench.widgets.lines import app_of
@@ -138,12 +140,13 @@ class SteerScreen(SteerLooks):
             self._speak(f"{message.act} asked: the engine takes it up within a second", "busy")
         else:
             self._sent(message.act)
-            app_of(self).notify(
-                inert_line(
-                    f"{message.act} is kept: no engine runs; p starts one, which takes it up"
-                ),
-                markup=False,
-            )
+            app_of(self).notify(inert_line(self._kept(message.act)), markup=False)
+
+    def _kept(self, act: str) -> str:
+        """Return what is said of a steer that no engine is there to take."""
+        if self._about.state.state is SessionState.FINISHED and act not in GOES_ON:
+            return f"{act} is kept: the search is finished; a higher budget (B), then p, goes on with it"
+        return f"{act} is kept: no engine runs; p starts one, which takes it up"
 
     def show_state(self, state: State) -> None:
         """Show what became of the steers, and how the engine answered."""

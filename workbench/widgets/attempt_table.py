@@ -81,12 +81,13 @@ class AttemptTable(RowList[AttemptRow]):
             Span(fit(row.speedup, 6, right=True), _speedup_tone(row)),
             span("~" if row.unsure else " ", "dim"),
         )
+        room = self._room(width)
+        says = row.precision if room >= WHY else _standing(row) or row.precision
         rest: Line = (
-            Span(fit(f" {row.precision}", 11)),
+            Span(fit(f" {says}", 11), "" if says == row.precision else "warn"),
             Span(fit(row.ms, 6, right=True)),
             Span(fit(row.cost, 6, right=True), "dim"),
         )
-        room = self._room(width)
         reason = (span("  "), Span(fit(_reason(row), room), "dim")) if room >= WHY else ()
         return (*speedup, *rest[: columns(width) - 1], *reason)
 
@@ -99,7 +100,12 @@ def _speedup_tone(row: AttemptRow) -> str:
     return "dim" if row.ratio is None or row.speedup == "≈1" else ""
 
 
+def _standing(row: AttemptRow) -> str:
+    """Return what a person made of an attempt; where there is no column of reasons, it stands in that of the class."""
+    return "banned" if row.banned else "pinned" if row.pinned else ""
+
+
 def _reason(row: AttemptRow) -> Inert:
-    banned = "banned · " if row.banned else "pinned · " if row.pinned else ""
+    standing = _standing(row)
     text = row.change if row.word == "correct" and row.change else row.why
-    return inert_line(banned + text)
+    return inert_line(f"{standing} · {text}" if standing else text)

@@ -117,22 +117,33 @@ class TabsLine(Lines):
     def __init__(self, tabs: Sequence[str], *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self._tabs = tuple(tabs)
-        self.choose(self._tabs[0])
+        self._chosen = self._tabs[0]
+        self.choose(self._chosen)
 
     def choose(self, tab: str) -> None:
         """Show which tab is open."""
+        self._chosen = tab
         parts: list[Span] = []
         for name in self._tabs:
-            parts += [span(f" {name} ", "tab-on" if name == tab else "tab"), span(" ")]
+            parts += [span(self._padded(name), "tab-on" if name == tab else "tab"), span(" ")]
         self.set_lines([tuple(parts)])
+
+    def _padded(self, name: str) -> str:
+        """Return a name with a blank at each side, or at one where there is less room."""
+        room = sum(len(tab) + 3 for tab in self._tabs) - 2
+        return f" {name} " if room <= self.size.width else f" {name}"
+
+    def on_resize(self) -> None:
+        """Leave no tab out where there is less room."""
+        self.choose(self._chosen)
 
     def on_click(self, event: events.Click) -> None:
         """Open the tab under the mouse."""
         at = 0
         for name in self._tabs:
-            if at <= event.x < at + len(name) + 2:
+            if at <= event.x < at + len(self._padded(name)):
                 self.post_message(TabChosen(name))
-            at += len(name) + 3
+            at += len(self._padded(name)) + 1
 
 
 class Banner(Lines):
