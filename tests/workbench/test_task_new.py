@@ -209,7 +209,7 @@ def build(width):
 
 
 @pytest.mark.torch
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_a_class_with_a_checkpoint_and_two_shapes_runs_by_itself_and_qualifies(
     project: Path,
 ) -> None:
