@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
@@ -68,6 +70,17 @@ def test_a_best_that_was_wrong_when_measured_again_makes_way_for_the_next() -> N
     assert found.best.id != first.id
     assert found.refuted == (f"{first.id}: measured again: wrong_result, values, output 0 differs",)
     assert all(step.eager != first.eager.value for step in found.steps)
+
+
+def test_a_best_that_is_too_good_to_be_true_the_second_time_makes_way() -> None:
+    study = Study("s")
+    first = run_of_study(study).best
+    assert first is not None
+    verdict = {"status": "ok", "flags": ["below_roofline"], "confirmed": False}
+    found = run_of_study(study, f.Remeasured(first.id, verdict))
+    assert found.best is not None
+    assert found.best.id != first.id
+    assert "below_roofline, not confirmed" in found.refuted[0]
 
 
 def test_a_busy_machine_at_the_second_measurement_leaves_the_first_number() -> None:
@@ -361,6 +374,15 @@ def test_a_damaged_journal_is_left_out_and_said(tmp_path: Path) -> None:
     found = read(find(tmp_path, []))
     assert [one.session for one in found.left_out] == ["b"]
     assert len(found.sections[0].runs) == 1
+
+
+def test_a_journal_of_a_newer_pike_is_left_out_and_said(tmp_path: Path) -> None:
+    make(tmp_path, [Study("a"), Study("b")])
+    with closing(sqlite3.connect(tmp_path / "sessions/b/journal.db")) as db, db:
+        db.execute("UPDATE facts SET kind='dreamt' WHERE seq=9")
+    found = read(find(tmp_path, []))
+    assert [one.session for one in found.left_out] == ["b"]
+    assert "of a newer pike" in found.left_out[0].why
 
 
 def test_an_unknown_name_lists_sessions_and_experiments(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.report import report_of
+from sessions.report import LeftOut, report_of
 from sessions.report_pairs import Pair
 from sessions.report_reading import read
 from sessions.report_sources import find
@@ -21,7 +21,7 @@ from sessions.report_statistics import Interval
 from tests.sessions.reported import Study, make, run_of_study, write_runs
 from tests.tui import journals
 from tests.tui.journals import HOSTILE
-from workbench import report_caveats, report_markdown, report_words
+from workbench import report_caveats, report_figures, report_markdown, report_words
 from workbench.commands.report import cutoffs
 from workbench.errors import WrongUsage
 from workbench.report_cells import short
@@ -211,6 +211,29 @@ def test_a_long_table_is_cut_on_the_page_and_whole_in_its_file(tmp_path: Path) -
     assert "| s119 |" not in page
     (runs_table,) = (table for table in view.sections[0].tables if table.name == "runs")
     assert len(runs_table.raw) == 120
+
+
+def test_a_page_keeps_gpu_models_apart_and_lists_what_it_leaves_out() -> None:
+    runs = [run_of_study(Study("a")), run_of_study(Study("b", device="NVIDIA H100"))]
+    left = [LeftOut("", "full", TASKS[0], "unfit: *stochastic*")]
+    page = report_markdown.page(view_of(report_of("x", runs, left), AT), {})
+    assert "2 GPU models: a section each" in page
+    assert page.index("## On NVIDIA H100") < page.index("## On NVIDIA H200")
+    assert "unfit: \\*stochastic\\*" in page
+    assert "No run holds a number yet." in report_markdown.page(view_of(report_of("", []), AT), {})
+
+
+def test_more_curves_than_bands_can_show_say_how_sure_they_are_at_their_ends() -> None:
+    runs = [
+        replace(run_of_study(Study("a")), configuration=f"c{n}", repeat=repeat)
+        for n in range(4)
+        for repeat in (1, 2)
+    ]
+    (section,) = view_of(report_of("", runs), AT).sections
+    (plot,) = (plot for plot in section.plots if plot.name == "by_queries")
+    svg = report_figures.drawn(plot, "gpu")["svg"].decode()
+    assert "bars at the ends" in svg
+    assert "shaded" not in svg
 
 
 # --- odd input
