@@ -6,11 +6,14 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sessions.facts import Profiled
+from sessions.folder import SessionFolder
 from sessions.plain_start import best_plain
 from tests.fakes import FatedModel
 from tests.sessions.searches import search
 from tests.sessions.states import attempt, opened, proposed, state_of, tried, verdict
 from tests.sessions.test_plain_start import FAST, LANGUAGES
+from workbench.widgets.profile_view import profile_document
 from workbench.widgets.speedup_chart import curve
 
 if TYPE_CHECKING:
@@ -59,3 +62,23 @@ def test_show_says_how_far_the_best_is_beyond_the_best_plain_variant(
     (line,) = [line for line in out.splitlines() if line.startswith("best plain: c1 correct")]
     assert line.endswith(f"; the best is {2.0 / 1.1 / top.runtime_ms:.2f}× as fast")
     assert pike("show", found.folder.path.name, "--json").json["best_plain"] == "c1"
+
+
+def test_the_profile_in_a_parents_prompts_stands_in_its_tab_inert(tmp_path: Path) -> None:
+    lines = ["60% 3.0 µs, 1 calls, own: \x1b[31mmine", "40% 2.0 µs, 1 calls, library: sgemm"]
+    made = Profiled("c1", lines, idle_share_ratio=0.25, launches_per_call=4.0)
+    failed = Profiled("c2", [], cause="the worker\x07 ended")
+    state = state_of(opened(), *tried(1, 2.5), *tried(2, 1.5), made, failed)
+    seen = {
+        name: "\n".join(
+            "".join(part.text for part in line)
+            for line in profile_document(state, name, SessionFolder(tmp_path)).lines
+        )
+        for name in ("c1", "c2", "c0")
+    }
+    assert "library: sgemm" in seen["c1"]
+    assert "25% of a call" in seen["c1"]
+    assert "It could not be profiled: the worker" in seen["c2"]
+    assert "This makes one, and costs no query" in seen["c0"]
+    assert "\x1b" not in seen["c1"]
+    assert "\x07" not in seen["c2"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, cast
 
 from sessions.model import ORIGINAL
@@ -12,6 +13,7 @@ from workbench.widgets.document import Document, document, section
 from workbench.widgets.lines import EMPTY, Line, Span, span
 
 if TYPE_CHECKING:
+    from sessions.facts import Profiled
     from sessions.folder import SessionFolder
     from sessions.model import State
 
@@ -32,7 +34,9 @@ def profile_document(state: State, candidate: str, folder: SessionFolder) -> Doc
     verdict = attempt.verdict if attempt else state.baseline.verdict if state.baseline else {}
     lines = _limits(verdict, candidate)
     lines += _build(verdict)
-    lines += _kept(folder, candidate)
+    told = state.profiles.get(candidate)
+    kept = kept_profile(folder, candidate)
+    lines += _told(told) if kept is None and told is not None else _kept(folder, kept, candidate)
     return document(lines, note="profile", wraps=True)
 
 
@@ -97,8 +101,19 @@ def _build(verdict: dict[str, Any]) -> list[Line]:
     return section("Build and memory", rows) if rows else []
 
 
-def _kept(folder: SessionFolder, candidate: str) -> list[Line]:
-    found = kept_profile(folder, candidate)
+def _told(found: Profiled) -> list[Line]:
+    """Return the profile that stands in its children's prompts."""
+    if found.cause:
+        why = inert_line(f"It could not be profiled: {found.cause}", 300)
+        return section("Kernel by kernel", [(Span(why, "dim"),)])
+    lines: list[Line] = [(Span(inert_line(line, 160)),) for line in found.hottest]
+    warn = span(
+        "As its children's prompts tell it: what the profiled process says of itself.", "dim"
+    )
+    return section("Kernel by kernel", [*lines, EMPTY, *_waits(asdict(found)), (warn,)])
+
+
+def _kept(folder: SessionFolder, found: dict[str, Any] | None, candidate: str) -> list[Line]:
     if found is None:
         told = inert_line(f"pike profile {folder.name}:{candidate}", 80)
         how = "No profile was made. This makes one, and costs no query:"
