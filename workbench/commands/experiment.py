@@ -72,8 +72,9 @@ def _announce(draft: experiment_plan.Draft, printer: Printer, *, json: bool) -> 
     for task, why in draft.refused.items():
         printer.talk(f"passed over: {task}: {why}")
     printer.talk(
-        f"{plan.name}: {len(plan.configurations)} configurations × {len(plan.tasks)} tasks × "
-        f"{len(plan.seeds)} repeats, {plan.places.sessions} sessions at once; {words.at_most(plan, runs)}"
+        f"{plan.name}: {fmt.plural(len(plan.configurations), 'configuration')} × "
+        f"{fmt.plural(len(plan.tasks), 'task')} × {fmt.plural(len(plan.seeds), 'repeat')}, "
+        f"{fmt.plural(plan.places.sessions, 'session')} at once; {words.at_most(plan, runs)}"
     )
     printer.table(words.OUTLOOK, [words.outlook_cells(one) for one in found])
 
