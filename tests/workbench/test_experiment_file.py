@@ -87,7 +87,7 @@ def test_a_line_is_found_for_tables_keys_and_what_stands_in_them(tmp_path: Path)
         ('model = "offline"', 'model = "repeat"', "a model of an experiment cannot be called"),
         ("set = {", 'device = "cpu"\nset = {', "line 19: there is no key 'device' in [configurations.nar"),
         ("set = { width = 3, keep_best = true }", "set = 3", "line 19: set must be a table"),
-        ("queries = 30", "quereis = 30", "line 23: there is no key 'quereis' in [configurations.wide.2]. Did"),
+        ("queries = 30", "models = 30", "line 23: there is no key 'models' in [configurations.wide.2]. Did"),
         ("[places]", "[places", "is not TOML"),
         ('["starter/softmax", "mine/*.py"]', "[1]", "line 1: tasks must be a list of names"),
     ],
