@@ -87,7 +87,7 @@ PICTURES = {
     "live": Picture((160, 44), _live),
     "narrow": Picture((80, 24), _narrow),
     "steer": Picture((110, 34), _steer),
-    "compare": Picture((110, 34), _compare),
+    "compare": Picture((150, 36), _compare),
     "new-session": Picture((100, 30), _form, on_list=True),
     "sessions": Picture((100, 16), _list, on_list=True),
 }
