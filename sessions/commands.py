@@ -23,6 +23,7 @@ CONTROLS = ("pause", "resume", "stop")
 REPLY = "reply"
 """An external agent's answer to a prompt of the model `mcp`: `query`, `text`, `model` (as claimed), `client`."""
 STEERS = ("guide", "pin", "ban", "boost", "fork", "submit", "budget", "model", "withdraw", "edit")
+INSERT = "INSERT INTO commands (at, author, act, args, seen_seq) VALUES (?, ?, ?, ?, ?)"
 ARGS_LIMIT = 1_000_000
 """Characters of a command's arguments."""
 
@@ -70,9 +71,7 @@ def _insert(journal: Path, row: tuple[float, str, str, str, int]) -> int:
     db = sqlite3.connect(f"{journal.resolve().as_uri()}?mode=rw", uri=True, isolation_level=None)
     try:
         db.execute(f"PRAGMA busy_timeout={BUSY_MS}")
-        cursor = db.execute(
-            "INSERT INTO commands (at, author, act, args, seen_seq) VALUES (?, ?, ?, ?, ?)", row
-        )
+        cursor = db.execute(INSERT, row)
         return int(cursor.lastrowid or 0)
     finally:
         db.close()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from sessions.commands import REPLY
+from sessions.commands import INSERT, REPLY
 from sessions.errors import CommandRefused
 from sessions.journal import BUSY_MS
 
@@ -81,7 +81,7 @@ class Leases:
                 return Taken.AGAIN if rows[caller] else Taken.BY_ANOTHER
             db.execute("UPDATE leases SET answered=1 WHERE query=? AND caller=?", (query, caller))
             db.execute(
-                "INSERT INTO commands (at, author, act, args, seen_seq) VALUES (?, ?, ?, ?, ?)",
+                INSERT,
                 (now, caller, REPLY, json.dumps(dict(command)), seen_seq),
             )
         return Taken.NEW

@@ -130,7 +130,7 @@ def _by(state: State) -> str:
 
 
 def _finishing(state: State) -> str:
-    queries = len(state.in_flight)
+    queries = len(state.in_flight) - len(state.awaited)
     evaluations = sum(1 for a in state.attempts.values() if a.evaluating)
     parts = [plural(queries, "query", "queries")] if queries else []
     parts += [plural(evaluations, "evaluation")] if evaluations else []

@@ -141,7 +141,7 @@ def _word(folder: SessionFolder, found: State) -> str:
 
 def _in_flight(found: State) -> str:
     evaluations = sum(1 for a in found.attempts.values() if a.evaluating)
-    queries = len(found.in_flight)
+    queries = len(found.in_flight) - len(found.awaited)
     return f"{fmt.plural(queries, 'query', 'queries')}, {fmt.plural(evaluations, 'evaluation')} in flight"
 
 
