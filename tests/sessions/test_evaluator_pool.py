@@ -20,7 +20,7 @@ from sessions.errors import (
     StartRefused,
 )
 from sessions.evaluator_pool import FAILURES, REST_S, Endpoint, EvaluatorPool
-from sessions.mcp_evaluator import McpEvaluator
+from sessions.mcp_evaluator import McpEvaluator, lacks
 from sessions.states import SessionState
 from tests.fakes import FatedEvaluator, FatedModel
 from tests.sessions import scripted_server
@@ -182,3 +182,23 @@ def test_a_missing_token_is_named_by_its_variable_and_never_shown() -> None:
         pool(settings, HERE, {})
     assert isinstance(pool(settings, HERE, {"FAR_TOKEN": "s3cret-value"}), EvaluatorPool)
     assert "s3cret-value" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("title", "measured", "why"),
+    [
+        ("NVIDIA H200", "NVIDIA H200", ""),
+        ("NVIDIA H100 80GB HBM3", "NVIDIA H100 80GB HBM3 MIG 1g.10gb", ""),
+        ("GPU", "NVIDIA H200", ""),
+        ("NVIDIA H200", "", ""),
+        (
+            "NVIDIA H100 80GB HBM3",
+            "NVIDIA H200",
+            "cuda:0 is NVIDIA H100 80GB HBM3, and this session",
+        ),
+    ],
+)
+def test_one_model_of_gpu_may_be_named_in_two_ways(title: str, measured: str, why: str) -> None:
+    asked = replace(ask(), device="cuda:0", device_name=measured)
+    page = {"devices": ["cuda:0", "cpu"], "device_titles": [title, "a CPU"]}
+    assert lacks(asked, page).startswith(why) if why else not lacks(asked, page)
