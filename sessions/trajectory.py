@@ -73,7 +73,7 @@ class Trajectories:
             return
         match step:
             case steps.Look():
-                await self._look(record, step, place)
+                await self._profiling.look(step.candidate, f"COA-{place}")
             case steps.Reserve():
                 await self._reserve(record, step, place)
             case steps.Ask():
@@ -90,12 +90,6 @@ class Trajectories:
                 await self._close(record, step.reason, works=step.works)
             case _:
                 assert_never(step)
-
-    async def _look(self, record: TrajectoryRecord, step: steps.Look, place: int) -> None:
-        if self._parts.out_of:  # the prompt that it is for could not be sent
-            await self._close(record, Reason.BUDGET)
-        else:
-            await self._profiling.look(step.candidate, f"COA-{place}")
 
     async def _reserve(self, record: TrajectoryRecord, step: steps.Reserve, place: int) -> None:
         room = await self._asking.reserve(record, step, place)

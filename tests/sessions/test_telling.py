@@ -174,15 +174,3 @@ async def test_siblings_told_different_fates_get_different_offline_answers(tmp_p
 
 
 PRODUCT = request().source.replace("x * 2", "(x @ x) * 2")
-
-
-async def test_a_parent_is_not_profiled_for_a_prompt_that_the_money_does_not_pay(
-    tmp_path: Path,
-) -> None:
-    evaluator = Profiler()
-    settings = {"profile_guided": True, "queries": 30, "places": 1, "ideas": 0}
-    limits = {"queries": 30, "cost_usd": 0.05, "hours": None}
-    model = FatedModel(fates=WORKS, price_usd=0.02, estimate=0.02)
-    found = await ran(tmp_path, evaluator=evaluator, settings=settings, limits=limits, model=model)
-    assert found.state.code == "cost"
-    assert evaluator.profiled == ["c0"]
