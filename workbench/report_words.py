@@ -32,7 +32,7 @@ def findings(section: Section) -> list[str]:
     told += [pair_words(pair) for pair in found[:MOST]]
     told += [_beyond(section, "plain", "the best plain attempt, which costs no query")]
     told += [_beyond(section, "fastest", "the fastest baseline of any class")]
-    told += [_classes(section)]
+    told += [_nothing_added(section), _classes(section)]
     return [sentence for sentence in told if sentence]
 
 
@@ -77,6 +77,14 @@ def _beyond(section: Section, measure: Measure, what: str) -> str:
         if mean is not None:
             told.append(f"{name(one)} {_sure(mean)}")
     return f"Over {what} (correct runs, not clamped): {listed(told, '; ')}." if told else ""
+
+
+def _nothing_added(section: Section) -> str:
+    """Say where the queries found nothing beyond the plain attempts, which count as correct answers."""
+    plain = sum(run.best is not None and run.best.plain for run in section.runs)
+    if not plain:
+        return ""
+    return f"In {plain} of {len(section.runs)} runs the best is a plain attempt: there the queries added nothing."
 
 
 def _classes(section: Section) -> str:

@@ -310,6 +310,12 @@ def test_two_that_found_nothing_are_not_called_equal() -> None:
     assert "no difference" not in told
 
 
+def test_where_a_plain_attempt_is_the_best_the_queries_are_said_to_have_added_nothing() -> None:
+    (section,) = report(Study("a", gain=0.1), Study("b", gain=3.0)).sections
+    told = " ".join(report_words.findings(section))
+    assert "In 1 of 2 runs the best is a plain attempt: there the queries added nothing." in told
+
+
 def test_long_names_are_cut_in_their_middle() -> None:
     assert short("pike-b, offline, queries 3", 12) == "pike-b…ies 3"
     assert short("pike-b", 12) == "pike-b"
