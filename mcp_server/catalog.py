@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mcp_server import folding, input_sizes, kept, needs, task_text
-from mcp_server.errors import NotATask
+from mcp_server.errors import NotATask, UnknownTask
 from mcp_server.needs import Need
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ def described(path: Path, name: str) -> Described | None:
     """Return what the text of a file tells; None if it holds nothing of a task."""
     try:
         source = task_text.read(path)
+    except UnknownTask:  # removed since it was listed
+        return None
     except NotATask as error:
         return Described(title=task_text.plain_title(name), refused=str(error))
     return of_source(source, path.name, name)
@@ -56,7 +58,10 @@ def of_source(source: str, file_name: str, name: str) -> Described | None:
     if not bound & set(task_text.NEEDED):
         return None
     refused = task_text.missing(bound, file_name)
-    found = () if refused else tuple(needs.of(tree))
+    try:
+        found = () if refused else tuple(needs.of(tree))
+    except RecursionError:  # of an expression that nobody wrote by hand
+        found = ()
     return Described(task_text.title(tree, name), digest, refused, found)
 
 

@@ -48,8 +48,8 @@ def tasks(home: Path, wanted: Wanted, *, as_json: bool) -> int:
         sys.stdout.write(json.dumps(found, indent=1) + "\n")
     else:
         sys.stdout.writelines(f"{r['id']:<28} {printable(str(r['title']))}\n" for r in found)
-    for gone in known.gone() if not wanted.add and not wanted.find else ():
-        sys.stderr.write(printable(str(gone.gone())) + "\n")
+    for trouble in known.troubles() if not wanted.add and not wanted.find else ():
+        sys.stderr.write(printable(str(trouble)) + "\n")
     return 0
 
 

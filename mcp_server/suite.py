@@ -20,7 +20,7 @@ from mcp_server.contract import Status
 from mcp_server.errors import EvaluatorError, UnknownTask
 from mcp_server.executor import Work
 from mcp_server.qualify import evaluator_sha256
-from mcp_server.tasks import Task
+from mcp_server.tasks import Task, files_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -129,12 +129,17 @@ def found(names: Iterable[str], tasks: Tasks) -> list[tuple[str, Path | Task]]:
 
 
 def _known(name: str, tasks: Tasks) -> list[tuple[str, Path | Task]]:
-    """Return the tasks of a suite or of a level of it, or the one of an id."""
+    """Return the tasks of a suite or of a level of it, or the one of an id.
+
+    Raises:
+        UnknownTask: it is none of it.
+        UnknownSuite: it is of a suite whose folder is gone.
+    """
     wanted = name.strip("/")
     inside = [one for one in tasks.listed() if f"/{wanted}/" in f"/{one.id}"]
-    for suite in tasks.gone():
+    for suite in tasks.suites.all():
         if wanted.partition("/")[0] == suite.name:
-            raise suite.gone()
+            files_of(suite)
     if not inside and not tasks.matching(name):
         raise UnknownTask(f"There is no file, folder or suite {name}: `pike tasks` lists the ids.")
     if not inside:

@@ -7,11 +7,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcp_server import scan
 from mcp_server.added_suites import AddedSuites
 from mcp_server.clean import printable
-from mcp_server.errors import EvaluatorError
-from mcp_server.tasks import Tasks
+from mcp_server.errors import EvaluatorError, NotASuite, UnknownSuite
+from mcp_server.tasks import Tasks, files_of
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -60,11 +59,9 @@ def _levels(ids: list[str]) -> dict[str, int]:
 
 def _counted(home: Path, suite: AddedSuite) -> dict[str, object]:
     """Return a suite's row with what its folder holds now."""
-    if not suite.is_here:
-        return {**_row(suite), "state": "gone", "reason": str(suite.gone())}
     try:
-        files = scan.folder(suite.path, suite.name).files
-    except EvaluatorError as error:
+        files = files_of(suite)
+    except (UnknownSuite, NotASuite) as error:
         return {**_row(suite), "state": "gone", "reason": str(error)}
     return {**_row(suite), "state": "here", "tasks": len(Tasks(home).of(suite.name, files))}
 

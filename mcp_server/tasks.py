@@ -14,17 +14,19 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcp_server import catalog, projects, scan, task_text
 from mcp_server.added_suites import AddedSuites
-from mcp_server.errors import NotATask, StateUnusable, UnknownTask
+from mcp_server.errors import NotASuite, NotATask, StateUnusable, UnknownSuite, UnknownTask
 
 if TYPE_CHECKING:
     from mcp_server.added_suites import AddedSuite
     from mcp_server.catalog import Described
+    from mcp_server.errors import EvaluatorError
     from mcp_server.scan import File
 
 STARTER = Path(__file__).parent / "starter"
@@ -80,13 +82,19 @@ class Tasks:
         """
         found = [*self._plain("starter", STARTER), *self._plain("local", self.folder)]
         for suite in self.suites.all():
-            if suite.is_here:
-                found += self.of(suite.name, scan.folder(suite.path, suite.name).files)
+            with suppress(UnknownSuite, NotASuite):
+                found += self.of(suite.name, files_of(suite))
         return found
 
-    def gone(self) -> list[AddedSuite]:
-        """Return the added suites whose folders are not there."""
-        return [suite for suite in self.suites.all() if not suite.is_here]
+    def troubles(self) -> list[EvaluatorError]:
+        """Return why added suites cannot be listed, for each that cannot."""
+        found: list[EvaluatorError] = []
+        for suite in self.suites.all():
+            try:
+                files_of(suite)
+            except (UnknownSuite, NotASuite) as error:
+                found.append(error)
+        return found
 
     def _plain(self, suite: str, folder: Path) -> list[Listed]:
         """Return the tasks of a folder of ours, without those of folders in it."""
@@ -185,6 +193,18 @@ class Tasks:
         may_read = task_id.startswith("local/") and not marked
         reads = projects.opened(self._home, source) if may_read else ()
         return Task(task_id, told.title, source, path, by_agent=marked, reads=reads)
+
+
+def files_of(suite: AddedSuite) -> list[File]:
+    """Return the files of an added suite.
+
+    Raises:
+        UnknownSuite: its folder is gone.
+        NotASuite: its folder holds more than anybody's tasks by now.
+    """
+    if not suite.is_here:
+        raise suite.gone()
+    return scan.folder(suite.path, suite.name).files
 
 
 def is_by_agent(path: Path) -> bool:

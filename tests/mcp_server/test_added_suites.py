@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mcp.client import Client
 
-from mcp_server import needs, task_text
+from mcp_server import catalog, needs, scan, task_text
 from mcp_server.__main__ import main
 from mcp_server.added_suites import AddedSuites
 from mcp_server.app import build
@@ -277,6 +277,33 @@ def test_what_another_machine_might_qualify_is_not_called_unfit() -> None:
     lost = Verdict(status=Status.INFRA_ERROR, code="worker_lost")
     found = [told_by(verdict, "cpu") for verdict in (lacking, dice, good, lost)]
     assert [one and one.state for one in found] == ["not run", "unfit", "qualified", None]
+
+
+def test_a_suite_that_cannot_be_listed_any_more_leaves_the_others(
+    tasks: Tasks, checkout: Path, monkeypatch: pytest.MonkeyPatch, said: Any
+) -> None:
+    for number in range(20):
+        _file(checkout / "KernelBench" / "level2" / f"{number}_x.py")
+    monkeypatch.setattr(scan, "_MOST_ENTRIES", 20)
+    assert "starter/softmax" in tasks.ids()
+    assert "kb/level1/1_A" not in tasks.ids()
+    assert "holds more than 20 files" in str(tasks.troubles()[0])
+    assert "holds more than 20 files" in said("tasks")[2]
+    assert said("suite", "list")[1][0]["state"] == "gone"
+
+
+def test_an_expression_that_nobody_wrote_by_hand_stops_no_list(
+    tasks: Tasks, checkout: Path
+) -> None:
+    for terms in (500, 900, 20_000):
+        text = f"a = {'+'.join(['1'] * terms)}\n{sources.SOFTMAX}"
+        _file(checkout / "KernelBench" / "level1" / f"{terms}_deep.py", text)
+    assert "kb/level1/500_deep" in tasks.ids()
+    assert len(tasks.ids()) == 8 + 5 + 3
+
+
+def test_a_file_that_goes_while_it_is_listed_is_left_out(tmp_path: Path) -> None:
+    assert catalog.described(tmp_path / "gone.py", "gone") is None
 
 
 def test_many_can_add_suites_at_once(home: Path, checkout: Path) -> None:
