@@ -6,7 +6,8 @@
 | shared | a process's start on the device, correctness | other shared ones |
 
 Who waits holds a second lock, the turn: a holder that frees the lease and wants it again must queue behind, and who
-wants the device alone lets no more shared ones in.
+wants the device alone lets no more shared ones in. Of one process only one at a time stands in line for the turn, and
+the next of it gives the others time to take it: a server with many jobs must not starve one with few.
 
 The lock belongs to an open file description, held by the server and passed to its judge, never to candidate code: it
 is freed when both are gone, and a server killed alone keeps it until its judge has ended.
@@ -30,6 +31,10 @@ _FOLDERS = (Path("/run/lock"), Path("/var/lock"), Path("/tmp"))  # noqa: S108 --
 _NAME = "pike-leases"
 _RETRY_S = 0.005
 _SLOW_RETRY_S = 0.02
+_COURTESY_S = 1.5 * _SLOW_RETRY_S
+"""So long the next of the same process stays out of the line: others look for the turn meanwhile."""
+_lines: dict[Path, anyio.Lock] = {}
+"""Who of this process wants which device."""
 _SOON_S = 0.5
 """How long a wait is short: after it, looking often would only take the holder's processor."""
 
@@ -56,13 +61,18 @@ class Lease:
     async def take(self, *, shared: bool = False) -> float:
         """Wait until no other holds it, or none alone; returns the seconds waited."""
         started = time.monotonic()
-        try:
-            while not _locked(self._turn):  # noqa: ASYNC110 -- another process frees it
-                await anyio.sleep(_pause_s(started))
-            while not self.try_take(shared=shared):  # noqa: ASYNC110 -- another process frees it
-                await anyio.sleep(_pause_s(started))
-        finally:
-            fcntl.flock(self._turn, fcntl.LOCK_UN)
+        line = _lines.setdefault(self.path, anyio.Lock())
+        follows = line.locked()
+        async with line:
+            if follows:
+                await anyio.sleep(_COURTESY_S)
+            try:
+                while not _locked(self._turn):  # noqa: ASYNC110 -- another process frees it
+                    await anyio.sleep(_pause_s(started))
+                while not self.try_take(shared=shared):  # noqa: ASYNC110 -- another process frees it
+                    await anyio.sleep(_pause_s(started))
+            finally:
+                fcntl.flock(self._turn, fcntl.LOCK_UN)
         return time.monotonic() - started
 
     def try_take(self, *, shared: bool = False) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import anyio
@@ -12,6 +13,7 @@ import anyio
 from mcp_server.lease import Lease, shared_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from pathlib import Path
 
 HOLDER = """
@@ -122,3 +124,49 @@ def test_every_user_may_use_the_shared_folder() -> None:
     lease = Lease("test-of-rights")
     assert lease.path.stat().st_mode & 0o777 == 0o666
     lease.close()
+
+
+WANTING = """
+import sys
+from pathlib import Path
+import anyio
+from mcp_server.lease import Lease
+
+async def main():
+    async def job():
+        lease = Lease("gpu-1", Path(sys.argv[1]))
+        while True:
+            await lease.take()
+            print("took", flush=True)
+            await anyio.sleep(0.05)
+            lease.free()
+    async with anyio.create_task_group() as jobs:
+        for _ in range(int(sys.argv[2])):
+            jobs.start_soon(job)
+
+anyio.run(main)
+"""
+
+
+def test_a_server_with_many_jobs_does_not_starve_one_with_few(tmp_path: Path) -> None:
+    with wanting(tmp_path, 6) as many, wanting(tmp_path, 1) as one:
+        assert one.stdout is not None
+        assert many.stdout is not None
+        assert one.stdout.readline() == many.stdout.readline() == b"took\n"
+        for _ in range(20):
+            assert one.stdout.readline() == b"took\n"
+        one.kill()
+        many.kill()
+        others = len(many.stdout.read().splitlines())
+    assert others < 100, "to twenty of one server"
+
+
+@contextmanager
+def wanting(folder: Path, jobs: int) -> Generator[subprocess.Popen[bytes]]:
+    """Run a process that has so many jobs for the device, for ever."""
+    argv = [sys.executable, "-c", WANTING, str(folder), str(jobs)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
