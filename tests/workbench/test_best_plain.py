@@ -60,6 +60,7 @@ def test_show_says_how_far_the_best_is_beyond_the_best_plain_variant(
     assert top.runtime_ms is not None
     out = pike("show", found.folder.path.name).out
     (line,) = [line for line in out.splitlines() if line.startswith("best plain: c1 correct")]
+    assert "\noptions: plain_start\n" in out
     assert line.endswith(f"; the best is {2.0 / 1.1 / top.runtime_ms:.2f}× as fast")
     assert pike("show", found.folder.path.name, "--json").json["best_plain"] == "c1"
 

@@ -15,6 +15,7 @@ from sessions.plain_start import best_plain
 from sessions.states import SessionState
 from sessions.steering import status
 from sessions.summary import row_of
+from strategies.options import held
 from workbench import format as fmt
 from workbench import lookup, steer_words, story
 from workbench.errors import DONE
@@ -66,6 +67,9 @@ def _head(folder: SessionFolder, found: State) -> Iterator[str]:
         yield f"needs you: {row['needs']}"
     if found.opened is not None:
         yield story.words(found.opened)
+        on = [name for name, is_on in asdict(held(found.opened.settings)).items() if is_on]
+        if on:
+            yield f"options: {', '.join(on)}"
     if found.baseline is not None:
         yield story.words(found.baseline)
     yield _spent(found)
