@@ -50,7 +50,9 @@ class Script:
     def _next(self, results: list[Any]) -> Step | None:
         pending = [bool(_PENDING.search(json.dumps(result))) for result in results]
         if pending and pending[-1] and len(pending) <= _MOST_CALLS:
-            wait_s = 40 - len(pending)  # never the same call twice: some clients take that for a loop
+            wait_s = 40 - len(
+                pending
+            )  # never the same call twice: some clients take that for a loop
             return Step("wait_job", {"job_id": "$job_id", "wait_s": wait_s})
         over = pending.count(False)
         return self.steps[over] if over < len(self.steps) else None
