@@ -18,6 +18,7 @@ from mcp_server.app import build
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Mapping
 
+    from mcp_server.contract import SessionGateway
     from mcp_server.local import Setting
 
 Mode = Literal["auto", "legacy"]
@@ -56,14 +57,19 @@ class Served:
 
 @asynccontextmanager
 async def served(
-    setting: Setting, clients: Mapping[str, Iterable[str]] | None = None, *, engine: bool = False
+    setting: Setting,
+    clients: Mapping[str, Iterable[str]] | None = None,
+    *,
+    engine: bool = False,
+    sessions: SessionGateway | None = None,
 ) -> AsyncGenerator[Served]:
     """Serve clients with their scopes until the block ends."""
     made = {name: tokens.new(name, scopes) for name, scopes in (clients or {"one": ()}).items()}
     listening, at = http.bind(Address("127.0.0.1", 0))
     known = tokens.Tokens(grants=tuple(grant for _, grant in made.values()))
     access = Access(known, at)
-    server = http.web_server(build(setting, engine=engine, access=access), access)
+    built = build(setting, engine=engine, sessions=sessions, access=access)
+    server = http.web_server(built, access)
     async with anyio.create_task_group() as group:
         group.start_soon(server.serve, [listening])
         try:
