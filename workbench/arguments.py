@@ -11,6 +11,9 @@ from workbench.errors import WrongUsage, nearest
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    Act = tuple[str, str, Callable[[argparse.ArgumentParser], None]]
+    """A word behind a command, what it does, its arguments."""
+
 
 class Parser(argparse.ArgumentParser):
     """An argparse parser that raises instead of leaving the program."""
@@ -215,9 +218,13 @@ def _step(p: argparse.ArgumentParser) -> None:
 
 def _steer(p: argparse.ArgumentParser) -> None:
     _session(p)
-    acts = p.add_subparsers(title="acts", metavar="ACT", parser_class=Parser, required=True)
-    for name, says, add in _ACTS:
-        sub = acts.add_parser(name, help=says, description=_sentence(says), allow_abbrev=False)
+    _acts(p, _ACTS)
+
+
+def _acts(p: argparse.ArgumentParser, acts: Sequence[Act]) -> None:
+    group = p.add_subparsers(title="acts", metavar="ACT", parser_class=Parser, required=True)
+    for name, says, add in acts:
+        sub = group.add_parser(name, help=says, description=_sentence(says), allow_abbrev=False)
         sub.set_defaults(act=name)
         add(sub)
         _json(sub)
@@ -293,7 +300,7 @@ def _withdraw(p: argparse.ArgumentParser) -> None:
     p.add_argument("steer", metavar="ID", help="s3")
 
 
-_ACTS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...] = (
+_ACTS: tuple[Act, ...] = (
     ("guide", "put words of yours into the agents' prompts", _guide),
     ("pin", "always have a candidate among those built on", _pin),
     ("ban", "never build on a candidate again", _ban),
@@ -418,12 +425,7 @@ def _suite(p: argparse.ArgumentParser) -> None:
 
 
 def _experiment(p: argparse.ArgumentParser) -> None:
-    acts = p.add_subparsers(title="acts", metavar="ACT", parser_class=Parser, required=True)
-    for name, says, add in _EXPERIMENT_ACTS:
-        sub = acts.add_parser(name, help=says, description=_sentence(says), allow_abbrev=False)
-        sub.set_defaults(act=name)
-        add(sub)
-        _json(sub)
+    _acts(p, _EXPERIMENT_ACTS)
 
 
 def _experiment_run(p: argparse.ArgumentParser) -> None:
@@ -454,7 +456,7 @@ def _detach(p: argparse.ArgumentParser) -> None:
     p.add_argument("--detach", action="store_true", help="drive it from a process of its own")
 
 
-_EXPERIMENT_ACTS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...] = (
+_EXPERIMENT_ACTS: tuple[Act, ...] = (
     (
         "run",
         "begin an experiment: configurations x tasks x repeats, at equal budget",
@@ -520,7 +522,7 @@ def _mcp_token(p: argparse.ArgumentParser) -> None:
                    help="where its digest is kept (default: mcp-tokens.jsonl in the state folder)")  # fmt: skip
 
 
-_MCP_ACTS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...] = (
+_MCP_ACTS: tuple[Act, ...] = (
     (
         "install",
         "print the server's entry for a client's settings, or write it there",

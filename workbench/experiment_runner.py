@@ -142,9 +142,12 @@ class Runner:
         row = row_of(folder)
         if run.session not in self._ours:
             if row["state"] != "unreadable" and not self._is_ours(run, folder):
-                row = row | {"state": "unreadable", "cause": "another session has its name"}
+                row |= {"state": "unreadable", "cause": "another session has its name"}
             else:
                 self._ours.add(run.session)
+        if row["state"] == "running":  # its row is as old as its last fact
+            told_s = float(row.get("running_s") or 0.0)
+            row["running_s"] = told_s + time.time() - float(row["updated_at"])
         self.rows[run.session] = row
 
     def _is_ours(self, run: Run, folder: SessionFolder) -> bool:
