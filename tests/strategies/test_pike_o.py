@@ -329,6 +329,19 @@ def test_a_persons_child_joins_its_parents_island_a_file_without_parent_the_smal
     assert [library.homes[f"ch{n}"] for n in (1, 2, 3, 4)] == [2, 1, 0, 1]
 
 
+def test_plain_variants_spread_over_the_islands_and_are_no_results_of_the_search() -> None:
+    run = evolution({"places": 1})
+    for number in range(1, 5):
+        variant = Proposal(f"v{number}", Role.PLAIN, "c0")
+        run.open.append(variant)
+        run.close(variant, 0.5)
+    (first,) = run.propose()
+    homes = run.strategy.library.homes
+    assert {homes[f"c{n}"] for n in range(1, 5)} == {0, 1, 2}
+    assert first.meta["results"] == 0
+    assert sum(run.strategy.turns.generations) == 0
+
+
 def test_a_persons_open_proposal_takes_a_place_but_no_slot() -> None:
     run = evolution({"places": 10})
     run.open.append(Proposal("h1", Role.IMPROVE, "c0"))

@@ -82,3 +82,8 @@ def test_a_draw_goes_by_weight_and_never_past_the_end() -> None:
     found = [drawn(pool, [1.0, 2.0, 1.0], u) for u in (0.0, 0.24, 0.25, 0.74, 0.75, 0.99)]
     assert found == ["a", "a", "b", "b", "c", "c"]
     assert drawn(pool, [0.1, 0.1, 0.1], 1.0) == "c"
+
+
+def test_a_plain_variant_is_older_than_anything_that_a_query_brought() -> None:
+    seats = [Seat(name, 1.0, name, None) for name in ("p2", "h1", "v10", "p10", "v9")]
+    assert [seat.candidate for seat in ranked(seats)] == ["v9", "v10", "h1", "p2", "p10"]
