@@ -199,6 +199,9 @@ async def serve_http(
     say(f"MCP at {opened.access.url}")
     if opened.token:
         say(f"token, shown once: {opened.token}")
+    else:
+        clients = sorted({grant.client_id for grant in opened.access.tokens.all()})
+        say(f"for {', '.join(clients) or 'nobody yet'}, whose tokens are those of {web.token_file}")
     await http.serve(server, opened.access, opened.listening)
 
 

@@ -67,7 +67,7 @@ def _token(typed: argparse.Namespace, printer: Printer) -> int:
     path = Path(typed.into).expanduser() if typed.into else mcp_command.default_token_file()
     printer.data(mcp_command.token(path, typed.name, typed.scopes))
     printer.talk(
-        f"Shown once; {path} keeps its digest. A server that runs knows it already. Take its line out to end it."
+        f"Shown once; {path} keeps its digest. Servers that use that file know it already. Take its line out to end it."
     )
     return DONE
 
