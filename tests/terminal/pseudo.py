@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 LIMIT_S = 60.0
 """For words to be painted, or a command to end, on a busy machine."""
+SIZE = ("COLUMNS", "LINES")
+"""Variables that would hide the size of the pseudo-terminal; Python's readline sets them in workers of pytest-xdist."""
 SEQUENCE = re.compile(
     r"\x1b\][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"  # OSC: titles, clipboard, links
     r"|\x1b[PX^_][^\x1b]*(?:\x1b\\)?"  # DCS, SOS, PM, APC
@@ -56,7 +58,7 @@ class Pseudo:
         if pid == 0:
             size = struct.pack("HHHH", rows, columns, 0, 0)
             fcntl.ioctl(0, termios.TIOCSWINSZ, size)
-            os.execve(argv[0], list(argv), dict(env))
+            os.execve(argv[0], list(argv), {k: v for k, v in env.items() if k not in SIZE})
         return cls(pid, descriptor, began)
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import socket
 import subprocess
 import time
 from dataclasses import dataclass
@@ -67,6 +68,18 @@ class Tmux:
     def kill(self) -> None:
         """End the server, as a reboot of the terminal's host or a lost connection would."""
         subprocess.run([*self._argv(), "kill-server"], capture_output=True, check=False)
+        end = time.monotonic() + LIMIT_S
+        while self._listens():  # a new window asked of a server that is ending ends with it
+            assert time.monotonic() < end, "tmux did not end"
+            time.sleep(LOOK_S)
+
+    def _listens(self) -> bool:
+        with socket.socket(socket.AF_UNIX) as client:
+            try:
+                client.connect(str(self.socket))
+            except OSError:
+                return False
+        return True
 
     def _argv(self) -> list[str]:
         return ["tmux", "-f", "/dev/null", "-S", str(self.socket)]
