@@ -100,3 +100,18 @@ def test_a_file_that_others_may_write_is_refused(tmp_path: Path) -> None:
 @given(st.text(max_size=100), st.text(max_size=100))
 def test_only_the_same_text_has_the_same_digest(one: str, other: str) -> None:
     assert (tokens.digest(one) == tokens.digest(other)) == (one == other)
+
+
+async def test_two_tokens_of_one_client_are_two_subjects_so_that_no_session_passes_between_them(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "tokens.jsonl"
+    subjects: set[str | None] = set()
+    for scopes in ((), ("engine",)):
+        token, grant = tokens.new("laptop", scopes)
+        tokens.append(path, grant)
+        found = await tokens.Tokens(path).verify_token(token)
+        assert found is not None
+        assert found.scopes == ["kernels", *scopes]
+        subjects.add(found.subject)
+    assert len(subjects) == 2
