@@ -78,7 +78,7 @@ class Engine:
         `notify`: told when the search pauses by itself or ends, and, while it goes on, when it needs its person.
         `step`: end where only others can go on: with an answer, an evaluator, a resume.
         """
-        self._step = step
+        self._step, self._stillness = step, stepping.Stillness()
         self._folder, self._journal, self._strategy = folder, journal, strategy
         self._models, self._evaluator, self._lineages = dict(models), evaluator, lineage
         self._open_model = open_model
@@ -120,6 +120,11 @@ class Engine:
     def state(self) -> State:
         """The session, folded."""
         return self.parts.state
+
+    def beat(self) -> None:
+        """Look around, once a second: one step ends where nothing happens any more."""
+        if self._step:
+            self.parts.recorder.nudge()
 
     async def pause(self, cause: str, code: str, author: str = "", *, now: bool = False) -> None:
         """Let nothing new start, and say why."""
@@ -252,7 +257,9 @@ class Engine:
         """Return whether a step is over; what is awaited becomes the reason to stop."""
         if self.state.state is SessionState.PAUSED:
             return not self.parts.gate.working
-        awaited = stepping.awaited(self.parts, len(self._tasks), waits=self._strategy.waits)
+        still_s = self._stillness.seconds(self.state.seq, self.parts.clock.now())
+        hopes = self._strategy.waits
+        awaited = stepping.awaited(self.parts, len(self._tasks), waits=hopes, still_s=still_s)
         if awaited and self.stop is None and not self._asks:
             self._end(awaited, WAITING)
         return False

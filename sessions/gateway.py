@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from mcp_server.contract import HandedIn, SessionCaller, SessionsRefused, SessionWish
 from sessions import answers, commands, outside
 from sessions import folder as folders
+from sessions import gateway_rules as rules
 from sessions.answering import Outside
 from sessions.errors import SessionError
 from sessions.fold import fold
@@ -40,9 +41,7 @@ OPEN_AT_ONCE = 4
 """Sessions that a caller may have open."""
 KEPT = 32
 """Sessions whose folded state is kept."""
-NAME_LIMIT = 60
 SEATS = 10
-_AGENTS_OF_OURS = ("iba", "coa", "efa", "human", "engine", "pike")
 
 
 class Engines(Protocol):
@@ -137,7 +136,9 @@ class Gateway:
         folder = await self._visible(caller, handed.session_id)
         job, command, seq = await self._look(folder, partial(self._decided, caller, handed))
         if command is not None:
-            send = partial(commands.send, folder.journal, "submit", command, author=_author(caller))
+            send = partial(
+                commands.send, folder.journal, "submit", command, author=rules.author_of(caller)
+            )
             await self._thread(partial(send, seen_seq=seq))
         await self._see_to(folder)
         return job
@@ -147,7 +148,7 @@ class Gateway:
         folder = self._of_job(job_id)
         if folder is None or not await self._may_see(folder, caller):
             raise SessionsRefused(f"There is no job {job_id!r}: submit_attempt again returns it.")
-        found = await self._look(folder, partial(_standing, job_id))
+        found = await self._look(folder, partial(rules.standing_of, job_id))
         if found["state"] != "done":
             await self._see_to(folder)
         return found
@@ -157,13 +158,13 @@ class Gateway:
     ) -> list[dict[str, Any]]:
         """Lease prompts to the caller."""
         folder = await self._visible(caller, session_id)
-        wanted = await self._look(folder, _asked)
+        wanted = await self._look(folder, rules.asked)
         await self._see_to(folder)
         now = self._clock()
         leases = Leases(folder.journal)
         take = partial(leases.take, wanted, number, caller.name, now + lease_s, now)
         given = await self._thread(take)
-        return await self._look(folder, partial(_prompts, given))
+        return await self._look(folder, partial(rules.prompts_given, given))
 
     async def reply(
         self, caller: SessionCaller, prompt_id: str, text: str, model: str
@@ -173,16 +174,16 @@ class Gateway:
         try:
             folder = await self._visible(caller, session_id)
         except SessionsRefused:
-            raise _unknown_prompt(prompt_id) from None
-        ended, seq = await self._look(folder, partial(_ended, query))
-        said = {"query": query, "text": text, "model": model, "client": _author(caller)}
+            raise rules.unknown_prompt(prompt_id) from None
+        ended, seq = await self._look(folder, partial(rules.ended, query))
+        said = {"query": query, "text": text, "model": model, "client": rules.author_of(caller)}
         if ended in ("", "done"):
             answer = partial(Leases(folder.journal).answer, query, caller.name, said)
             taken = await self._thread(partial(answer, self._clock(), seq))
-            _check_taken(taken, prompt_id)
+            rules.check_taken(taken, prompt_id)
             ended = "answered" if taken is Taken.NEW else "answered before"
         await self._see_to(folder)
-        return {"prompt_id": prompt_id, "state": ended, **await self._look(folder, _left)}
+        return {"prompt_id": prompt_id, "state": ended, **await self._look(folder, rules.left)}
 
     def _decided(
         self, caller: SessionCaller, handed: HandedIn, state: State, reader: Reader
@@ -195,7 +196,7 @@ class Gateway:
         before = outside.earlier(state, caller.name, handed.source, handed.parent_id)
         if before is not None:
             return str(before.proposal.meta["job"]), None, state.seq
-        _check_open(state)
+        rules.check_open(state)
         parent = outside.parent_of(state, caller.name, handed.parent_id)
         job = outside.job_of(state.name, parent, handed.source)
         if any(c.act == "submit" and c.args.get("job") == job for c in reader.waiting_commands()):
@@ -203,14 +204,14 @@ class Gateway:
         args = {
             "source": handed.source,
             "parent": parent,
-            "author": _author(caller),
+            "author": rules.author_of(caller),
             "idea": handed.idea,
             "client": caller.client,
             "claimed": handed.model,
             "caller": caller.name,
             "job": job,
         }
-        asked = Command(0, self._clock(), _author(caller), "submit", args, state.seq)
+        asked = Command(0, self._clock(), rules.author_of(caller), "submit", args, state.seq)
         why = answers.answer(state, asked, self._clock(), Outside(SEATS)).why
         if why:
             raise SessionsRefused(f"{state.name} does not take it: {why}.")
@@ -282,116 +283,3 @@ class Gateway:
             return await asyncio.to_thread(work)
         except (SessionError, JournalError) as error:
             raise SessionsRefused(str(error)) from error
-
-
-def _standing(job: str, state: State, reader: Reader) -> dict[str, Any]:
-    record = outside.by_job(state, job)
-    if record is not None and record.closed not in outside.CLOSED:
-        return outside.standing(state, record)
-    if any(command.args.get("job") == job for command in reader.waiting_commands()):
-        return {"session_id": state.name, "state": "queued"}
-    if record is not None:
-        return outside.standing(state, record)
-    refused = [s for s in state.steers.values() if s.args.get("job") == job and not s.applied]
-    if refused:
-        raise SessionsRefused(f"{state.name} did not take it: {refused[-1].why}.")
-    twin = [s for s in state.steers.values() if s.args.get("job") == job and s.applied]
-    names = twin[-1].args.get("proposals", ()) if twin else ()
-    if not names:
-        raise SessionsRefused(f"There is no job {job!r}: submit_attempt again returns it.")
-    return outside.standing(state, state.trajectories[names[0]])
-
-
-def _check_open(state: State) -> None:
-    """Refuse what a search cannot take now.
-
-    Raises:
-        SessionsRefused: it is no external search, paused, or over.
-    """
-    name = state.name
-    if not outside.is_external(state):
-        raise SessionsRefused(
-            f"{name} is driven by {state.opened.strategy if state.opened else 'nobody'}: submit_attempt is for a "
-            "session of open_session."
-        )
-    match state.state:
-        case SessionState.FINISHED:
-            raise SessionsRefused(f"{name} is finished: {state.cause}. open_session makes another.")
-        case SessionState.PAUSED:
-            who = state.cause_author or "by itself"
-            raise SessionsRefused(
-                f"{name} is paused ({who}: {state.cause}). Keep the attempt, ask get_session until it runs again, "
-                "then submit it."
-            )
-        case SessionState.STOPPED if state.code == "asked":
-            raise SessionsRefused(
-                f"{name} was stopped ({state.cause}). Ask the person who watches to resume it."
-            )
-        case _:
-            return
-
-
-def _asked(state: State, reader: Reader) -> list[str]:
-    """Return the queries that wait for an agent.
-
-    Raises:
-        SessionsRefused: its model is not `mcp`, or it is paused or over.
-    """
-    if "mcp" not in ",".join(state.models.values()).split(","):
-        raise SessionsRefused(
-            f"{state.name} does not ask agents for replies (its model is not mcp): next_prompt is for sessions that a "
-            "person started with --model mcp."
-        )
-    if state.state in (SessionState.PAUSED, SessionState.FINISHED):
-        raise SessionsRefused(
-            f"{state.name} is {state.state.value}: {state.cause}. No prompts now."
-        )
-    sent = {c.args.get("query") for c in reader.waiting_commands() if c.act == commands.REPLY}
-    return [query for query in outside.prompts_of(state) if query not in sent]
-
-
-def _prompts(given: list[str], state: State, reader: Reader) -> list[dict[str, Any]]:
-    queries = [state.queries[name] for name in given]
-    return [
-        {"prompt_id": f"{state.name}:{q.id}", "role": q.role, "text": reader.text(q.prompt_key)}
-        for q in queries
-    ]
-
-
-def _ended(query: str, state: State, reader: Reader) -> tuple[str, int]:
-    """Return how a query ended, if it did: its answer, or `not wanted any more`."""
-    del reader
-    found = state.queries.get(query)
-    if found is None or found.model != "mcp":
-        raise _unknown_prompt(f"{state.name}:{query}")
-    return found.end if found.end in ("", "done") else "not wanted any more", state.seq
-
-
-def _left(state: State, reader: Reader) -> dict[str, Any]:
-    del reader
-    limit = state.limits.get("queries")
-    left = None if limit is None else int(limit) - state.spending.queries
-    return {"queries_left": left, "prompts_waiting": len(list(outside.prompts_of(state)))}
-
-
-def _check_taken(taken: Taken, prompt_id: str) -> None:
-    if taken is Taken.UNKNOWN:
-        raise _unknown_prompt(prompt_id)
-    if taken is Taken.BY_ANOTHER:
-        raise SessionsRefused(
-            f"{prompt_id} was answered by another agent after your lease was over: next_prompt has others."
-        )
-
-
-def _unknown_prompt(prompt_id: str) -> SessionsRefused:
-    return SessionsRefused(
-        f"There is no prompt {prompt_id!r} of yours: next_prompt hands them out."
-    )
-
-
-def _author(caller: SessionCaller) -> str:
-    """Return how a caller's program is named in the search: never as one of our own agents."""
-    kept = "".join(c for c in caller.client if c.isprintable()).strip()[: NAME_LIMIT - 10]
-    if not kept:
-        return "agent"
-    return f"{kept} (client)" if kept.lower() in _AGENTS_OF_OURS else kept

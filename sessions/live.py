@@ -103,12 +103,17 @@ class Live:
     @property
     def waits_for(self) -> str:
         """What a person reads while nothing here goes on: `waiting for 3 replies`, `no evaluator here`."""
-        replies = [who for who, what in self.waits.items() if what == REPLY]
         others = [what for what in self.waits.values() if what != REPLY]
         if others:
             return others[0]
-        works = len(self.evaluations) + len(self.agents) > len(replies)
-        return "" if works or not replies else waiting_for(len(replies))
+        return "" if self.works or not self.waits else waiting_for(len(self.waits))
+
+    @property
+    def works(self) -> bool:
+        """Whether an agent or an evaluation does something that is not waiting for others."""
+        replies = sum(what == REPLY for what in self.waits.values())
+        judged = any(candidate not in self.waits for candidate in self.evaluations)
+        return judged or len(self.agents) > replies
 
     def row(self) -> dict[str, Any]:
         """Return the row as JSON."""

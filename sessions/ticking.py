@@ -55,6 +55,7 @@ class Ticker:
         parts.live.dirty = False
         await parts.recorder.show(now, parts.live.row())
         if beat:
+            self._engine.beat()
             self._shown_at = now
             if self._summarised != parts.state.seq:
                 self._summarised = parts.state.seq

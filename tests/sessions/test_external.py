@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.budget import attempts_left
 from sessions.commands import send
+from sessions.errors import EvaluatorAbsent
 from sessions.guidance import guidance
 from sessions.start import create_session
 from sessions.states import SessionState
 from sessions.steering import status
-from tests.fakes import SOURCE
+from tests.fakes import SOURCE, FatedEvaluator, FatedModel
 from tests.sessions.searches import Search, request
 from tests.sessions.test_control import LIMIT_S, ask, until
 from tests.sessions.test_waiting import Ahead, shows
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from sessions.evaluator import Ask
 
 MINE = f"# fate: ok 2.0\n{SOURCE.replace('class Model(', 'class ModelNew(')}"
 SETTINGS: dict[str, Any] = {"attempts": 3, "idle_hours": 0.5, "places": 2}
@@ -106,3 +109,32 @@ async def test_a_guide_is_told_for_as_many_attempts_as_asked_and_nobody_can_be_f
     assert (status(state, first), status(state, second)) == ("spent", "in force")
     assert "asks no language model" in fork.why
     assert guidance(state).splitlines()[1:] == ["- about candidate c0: two lines"]
+
+
+class Gone(FatedEvaluator):
+    """An evaluator that goes away after some verdicts."""
+
+    async def start(self, ask: Ask) -> str:
+        if len(self.judged) >= 4:
+            raise EvaluatorAbsent("no evaluator here")
+        return await super().start(ask)
+
+
+async def test_a_step_ends_too_where_one_task_waits_for_anothers_sake(tmp_path: Path) -> None:
+    clock = Ahead()
+    settings = {"queries": 12, "places": 4, "width": 2, "ideas": 0, "top": 1, "fixes": 0}
+    asked = request(strategy="steady", settings={**settings, "profile_guided": True})
+    made = {k: v for k, v in asked.settings.items() if k != "fix_memory"}
+    folder = create_session(replace(asked, settings=made, places=4), tmp_path)
+    running = Search(folder, FatedModel(fates=("ok",)), Gone())
+    engine = await running.engine(clock=clock, step=True)
+    task = asyncio.create_task(engine.run())
+    async with asyncio.timeout(LIMIT_S):
+        while not task.done():
+            await asyncio.sleep(0.2)
+            clock.by_s += 10
+    assert (task.result(), running.state.cause) == (SessionState.STOPPED, "no evaluator here")
+    running.evaluator = FatedEvaluator()
+    await ask(running, "resume")
+    assert await running.run() is SessionState.FINISHED
+    assert running.state.spending.queries == 12
