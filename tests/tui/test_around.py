@@ -304,6 +304,21 @@ def test_a_weaker_sandbox_is_said_in_the_top_line(stage: Stage, level: str) -> N
     assert ("sandbox process" in text) == (level == "process")
 
 
+@pytest.mark.parametrize(("set_back_s", "told"), [(0, True), (1e6, False)])
+def test_a_clock_that_was_set_back_promises_no_end(
+    stage: Stage, set_back_s: float, told: bool
+) -> None:
+    from workbench.feed import load
+    from workbench.shown import Live, Standing
+    from workbench.widgets.status_line import status
+
+    state = load(stage.folder)
+    now = stage.at - set_back_s
+    text = plain_text(status(state, Live(), Standing("running", "0 s"), now, 200))
+    assert ("left" in text) == told
+    assert "best 1.14×" in text
+
+
 def long_state(trajectories: int) -> Any:
     """Return a session with one long lineage and many short ones."""
     bodies: list[f.Body] = [journals.opened("long")]

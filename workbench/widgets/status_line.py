@@ -115,6 +115,8 @@ def _left(state: State, now: float) -> Line:
     if state.running_since is None or state.spending.queries < 3:
         return ()
     ran = state.spending.running_s + max(0.0, now - state.running_since)
+    if ran <= 0:
+        return ()  # a clock that was set back knows no pace
     limit, hours = state.limits.get("queries"), state.limits.get("hours")
     guesses = [hours * 3600 - ran] if hours else []
     if limit:
