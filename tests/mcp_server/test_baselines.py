@@ -119,7 +119,7 @@ def test_what_cannot_be_measured_is_told_in_a_line(
 
 @pytest.mark.slow
 @pytest.mark.torch
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 def test_tasks_and_candidates_are_measured_once_and_the_unfit_are_passed_over(
     tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
