@@ -150,6 +150,7 @@ async def test_a_lease_that_is_over_is_given_out_again_and_a_late_reply_counts_i
         assert reader.text(state_of(folder).queries["q1"].reply_key) == IDEAS
 
 
+@pytest.mark.slow
 async def test_a_paused_search_hands_out_nothing_but_takes_what_was_asked(under: Path) -> None:
     folder = begun(under)
     async with agent(under) as one:
@@ -167,6 +168,7 @@ async def test_a_paused_search_hands_out_nothing_but_takes_what_was_asked(under:
         assert "is driven by pike-b" in said
 
 
+@pytest.mark.slow
 async def test_a_long_prompt_is_cut_and_readable_whole(under: Path) -> None:
     folder = begun(under, instructions="Say why, line by line.\n" * 500)
     async with agent(under) as one:

@@ -33,7 +33,7 @@ def log_of(folder: SessionFolder) -> str:
     return subprocess.run(words, check=True, capture_output=True, text=True).stdout
 
 
-@pytest.mark.parametrize("mode", BOTH_ERAS)
+@pytest.mark.parametrize("mode", [BOTH_ERAS[0], pytest.param(BOTH_ERAS[1], marks=pytest.mark.slow)])
 async def test_a_caller_sees_its_own_sessions_and_no_token_is_kept(under: Path, mode: Mode) -> None:
     gateway = Gateway(under, Engines(under))
     setting = Setting(home=under.parent, python=None, sandbox="best-effort", device="cpu")

@@ -133,6 +133,7 @@ def test_a_search_goes_three_rounds_between_two_hosts_of_which_one_evaluates(
     assert gpu.step().code == 0
 
 
+@pytest.mark.slow
 def test_another_model_of_device_is_no_evaluator_and_says_why(hosts: tuple[Host, Host]) -> None:
     gpu, desk = hosts
     gpu.step()
@@ -150,6 +151,7 @@ def test_another_model_of_device_is_no_evaluator_and_says_why(hosts: tuple[Host,
     assert desk.has(HERE).step().code == 3
 
 
+@pytest.mark.slow
 def test_a_reply_that_is_not_whole_is_not_taken_and_what_is_missing_is_said(
     hosts: tuple[Host, Host],
 ) -> None:
@@ -163,6 +165,7 @@ def test_a_reply_that_is_not_whole_is_not_taken_and_what_is_missing_is_said(
     assert gpu.step("--json").json["queries"] == 1
 
 
+@pytest.mark.slow
 def test_a_persons_pause_holds_and_an_engine_on_another_host_is_named(
     hosts: tuple[Host, Host],
 ) -> None:
@@ -199,6 +202,7 @@ def test_a_persons_task_comes_with_its_session(hosts: tuple[Host, Host]) -> None
     assert list((desk.home / "tasks").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_signal_ends_a_step_in_order_and_the_next_one_goes_on(hosts: tuple[Host, Host]) -> None:
     gpu, _ = hosts
     gpu.step()
