@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from tests.clients.http_server import serving
 from tests.clients.model import SERVER, Script, Step, listening
 
 if TYPE_CHECKING:
@@ -171,7 +172,9 @@ def start_of(client: str, url: str) -> Start:
             return Start(".config/opencode/opencode.json", text, argv, off)
 
 
-def configure(client: str, place: Place, start: Start, tool_limit_s: int | None) -> None:
+def configure(
+    client: str, place: Place, start: Start, tool_limit_s: int | None = None, url: str = ""
+) -> None:
     """Write the client's settings, with our server put there by `pike mcp install`."""
     settings = place.home / start.settings
     settings.parent.mkdir(parents=True, exist_ok=True)
@@ -179,7 +182,7 @@ def configure(client: str, place: Place, start: Start, tool_limit_s: int | None)
     pike = str(ROOT / ".venv/bin/pike")
     environment = {"HOME": str(place.home), "PATH": os.environ["PATH"]}
     subprocess.run(
-        [pike, "mcp", "install", client, "--write"],
+        [pike, "mcp", "install", client, "--write", *(["--url", url] if url else [])],
         check=True, env=environment, stdout=sys.stderr, timeout=60,
     )  # fmt: skip
     text = settings.read_text(encoding="utf-8").replace(pike, str(place.wrapper))
@@ -224,12 +227,34 @@ def drive(
     with playing(script) as url:
         start = start_of(client, url)
         configure(client, place, start, tool_limit_s)
-        path = f"{programs}:{_node()}:/usr/local/bin:/usr/bin:/bin"
-        environment = {"HOME": str(place.home), "PATH": path, "TERM": "dumb", "LANG": "C.UTF-8"}
-        environment |= {"NO_COLOR": "1", "TMPDIR": str(place.folder)} | start.environment
-        code = _run(start.argv, environment | (more or {}), place)
+        code = _run(start.argv, _environment(programs, place, start) | (more or {}), place)
     gone_s = _gone(place)
     return {"client": client, "exit": code, "gone_s": gone_s, **report(place, script)}
+
+
+def _environment(programs: Path, place: Place, start: Start) -> dict[str, str]:
+    path = f"{programs}:{_node()}:/usr/local/bin:/usr/bin:/bin"
+    plain = {"HOME": str(place.home), "PATH": path, "TERM": "dumb", "LANG": "C.UTF-8"}
+    return {**plain, "NO_COLOR": "1", "TMPDIR": str(place.folder), **start.environment}
+
+
+def drive_over_http(client: str, steps: Sequence[Step], place: Place) -> Json:
+    """Run a client once against a server over HTTP, its token in the environment; what passed is not noted."""
+    programs = installed(client, PACKAGES[client])
+    place.prepare()
+    script = Script(list(steps))
+    with playing(script) as model, serving(place.folder, place.state) as (url, token):
+        start = start_of(client, model)
+        configure(client, place, start, url=url)
+        environment = {**_environment(programs, place, start), "PIKE_MCP_TOKEN": token}
+        code = _run(start.argv, environment, place)
+        kept = [
+            p for p in place.home.rglob("*") if p.is_file() and token.encode() in p.read_bytes()
+        ]
+    calls = [{"tool": "", "text": flat(result)} for result in script.shown.results]
+    offered = [name for name in script.shown.offered if SERVER in name]
+    told = {"client": client, "exit": code, "gone_s": _gone(place), "offered": offered}
+    return {**told, "calls": calls, "kept": [str(path) for path in kept]}
 
 
 def _gone(place: Place) -> float | None:
@@ -325,6 +350,7 @@ def main() -> int:
     parser.add_argument("client", choices=sorted(PACKAGES))
     parser.add_argument("--tool-limit", type=int)
     parser.add_argument("--client-env", action="append", default=[])
+    parser.add_argument("--http", action="store_true", help="over HTTP, not stdio")
     parser.add_argument("--state", type=Path, help="PIKE_HOME of the server")
     parser.add_argument("--keep", type=Path, help="where the run's folder is copied")
     parser.add_argument("steps", nargs="+", metavar="TOOL JSON")
@@ -342,7 +368,10 @@ def main() -> int:
     more = dict(pair.split("=", 1) for pair in typed.client_env)
     with tempfile.TemporaryDirectory(prefix="pike-client-") as folder:
         place = Place(Path(folder), typed.state or Path(folder, "pike"))
-        found = drive(typed.client, steps, place, typed.tool_limit, more)
+        if typed.http:
+            found = drive_over_http(typed.client, steps, place)
+        else:
+            found = drive(typed.client, steps, place, typed.tool_limit, more)
         if typed.keep:
             shutil.copytree(folder, typed.keep, dirs_exist_ok=True)
     print(json.dumps(found, indent=2))

@@ -159,6 +159,15 @@ def test_a_page_of_a_long_log_reaches_the_model_whole(client: str, state: Path) 
     assert all(line in shown for line in lines)
 
 
+def test_over_http_a_client_takes_its_token_from_the_environment_and_keeps_it_nowhere(
+    client: str, state: Path
+) -> None:
+    asked = ("get_task", {"task_id": "starter/softmax"})
+    found = driven(client, state, asked, options=("--http",))
+    assert "class Model" in found["calls"][0]["text"]
+    assert found["kept"] == []
+
+
 def test_claude_always_sees_the_core_tools(state: Path) -> None:
     options = ("--client-env", "ENABLE_TOOL_SEARCH=true")
     asked = ("get_task", {"task_id": "starter/softmax"})

@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 import httpx2
@@ -20,6 +19,7 @@ from mcp_server import logs, task_adding
 from mcp_server.app import build
 from mcp_server.errors import QueueFull
 from mcp_server.tasks import Tasks
+from tests.clients.http_server import announced
 from tests.mcp_server.conftest import candidate
 from tests.mcp_server.test_http import HELLO, JSON
 from tests.mcp_server.test_stdio import ROOT
@@ -218,17 +218,6 @@ def test_a_server_says_its_token_once_and_never_again(tmp_path: Path) -> None:
     assert out == b""
     kept = [p for p in tmp_path.rglob("*") if p.is_file() and p != errors]
     assert not [p for p in kept if token.encode() in p.read_bytes()]
-
-
-def announced(errors: Path) -> tuple[str, str]:
-    """Return where a server that starts listens, and the token it made."""
-    until = time.monotonic() + 60
-    while time.monotonic() < until:
-        found = re.search(r"MCP at (\S+)\n.*(pike_\S+)\n", errors.read_text(encoding="utf-8"))
-        if found:
-            return found[1], found[2]
-        time.sleep(0.05)
-    raise AssertionError(errors.read_text(encoding="utf-8"))
 
 
 def _provoke(url: str, token: str) -> None:
