@@ -45,6 +45,7 @@ def message_of(folder: SessionFolder, commit: str) -> str:
     return subprocess.run(words, check=True, capture_output=True, text=True).stdout
 
 
+@pytest.mark.timeout(600)
 async def test_an_attempt_is_a_fact_and_a_commit_of_the_sessions_own_engine(under: Path) -> None:
     async with agent(under) as one:
         opened = await one.call("open_session", task_id=TASK, title="by hand\x1b[2J", attempts=3)
@@ -103,6 +104,7 @@ async def test_an_attempt_is_a_fact_and_a_commit_of_the_sessions_own_engine(unde
         assert {a.author for a in over.attempts.values()} == {"mcp 0.1.0"}
 
 
+@pytest.mark.timeout(600)
 async def test_an_engine_killed_at_any_step_is_revived_and_nothing_is_lost_or_doubled(
     under: Path,
 ) -> None:
@@ -139,6 +141,7 @@ async def test_an_engine_killed_at_any_step_is_revived_and_nothing_is_lost_or_do
         assert "An attempt is a fact" in said
 
 
+@pytest.mark.timeout(600)
 async def test_a_persons_guide_pin_and_ban_come_back_as_guidance_and_a_pause_refuses_politely(
     under: Path,
 ) -> None:

@@ -75,6 +75,7 @@ async def answered(one: Agent, prompt: dict[str, Any]) -> str:
     return str(reply["state"])
 
 
+@pytest.mark.timeout(600)
 async def test_two_agents_carry_a_pike_b_search_and_money_is_unknown(under: Path) -> None:
     folder = begun(under)
     async with agent(under) as one, agent(under) as two:
@@ -94,6 +95,7 @@ async def test_two_agents_carry_a_pike_b_search_and_money_is_unknown(under: Path
     assert all(attempt.commit for attempt in state.attempts.values())
 
 
+@pytest.mark.timeout(600)
 async def test_killing_the_engine_or_the_server_loses_no_reply_and_asks_nothing_twice(
     under: Path,
 ) -> None:

@@ -39,6 +39,7 @@ async def pike_mcp() -> AsyncGenerator[Client]:
         yield client
 
 
+@pytest.mark.timeout(600)
 async def test_a_session_is_opened_and_driven_over_stdio_and_outlives_its_server(
     under: Path, tmp_path: Path, pike: Pike
 ) -> None:
@@ -73,7 +74,9 @@ async def test_a_session_is_opened_and_driven_over_stdio_and_outlives_its_server
     shown = pike("show", name)
     assert "halve it" in shown.out
     assert f"session {name}: external on local/twice" in shown.out
-    assert "submit, spent" not in shown.out, "what agents hand in are attempts, no steers of a person"
+    assert "submit, spent" not in shown.out, (
+        "what agents hand in are attempts, no steers of a person"
+    )
 
 
 def test_flags_that_mean_nothing_for_an_external_search_are_refused(

@@ -98,6 +98,7 @@ def hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pike: Pike) -> tuple[
     return gpu.has(HERE), desk.has("")
 
 
+@pytest.mark.timeout(600)
 def test_a_search_goes_three_rounds_between_two_hosts_of_which_one_evaluates(
     hosts: tuple[Host, Host],
 ) -> None:
