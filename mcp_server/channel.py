@@ -18,6 +18,7 @@ frame that names them. Standard library only: the judge loads this file under th
 | `hello` | `torch`, `cuda`, `driver`, `device`, `device_name`, `device_uuid`, `python` |
 | `stage` | `id`, `stage`, `detail`, `elapsed_s` |
 | `need_worker` | `request`, `role` (`candidate`, `baseline`), `key` (workers of one key share a build folder: one candidate, or one task's baselines), `gpu` (whether it may touch the device), `interpret` (Triton's interpreter) |
+| `need_cpu` | `request`, `worker`: `cpu` tells the processor seconds that it and what it started have used |
 | `drop_worker` | `request`, `worker`: end it, then `output` tells what it printed |
 | `need_lease`, `free_lease` | `request`; builds and refills stop while a lease is held |
 | `qualified` | `id`, `qualification`: JSON to keep under (task, policy, device, torch, driver) |
@@ -48,8 +49,11 @@ class Channel:
         self._descriptors: list[int] = []
 
     def send(self, message: dict[str, Any], descriptors: tuple[int, ...] = ()) -> None:
-        """Send one frame, with descriptors if it names any."""
-        body = json.dumps(message, ensure_ascii=False, allow_nan=True).encode()
+        """Send one frame, with descriptors if it names any.
+
+        Half a surrogate, which a candidate may put into what it raises, becomes a question mark.
+        """
+        body = json.dumps(message, ensure_ascii=False, allow_nan=True).encode("utf-8", "replace")
         frame = _HEADER.pack(len(body)) + body
         try:
             if descriptors:

@@ -155,6 +155,11 @@ class Conversation:
                 self._enter_stage(str(message.get("stage")), str(message.get("detail") or ""))
             case "need_worker":
                 await self._give_worker(message)
+            case "need_cpu":
+                used = self.judge.lent.get(str(message.get("worker")))
+                used_s = used.worker.child.count_cpu() if used is not None else None
+                answer = {"op": "cpu", "request": message.get("request"), "cpu_s": used_s}
+                await self._send(answer)
             case "drop_worker":
                 await self._drop_worker(message)
             case "need_build":

@@ -38,6 +38,22 @@ _LIMITS = {
 }
 
 
+_COMPETES = (
+    "The candidate computes while nothing is asked of it, or in more threads than the original has."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a worker has used by a moment."""
+
+    cpu_s: float | None
+    """Processor seconds, seen from outside; None where nobody looked."""
+    asked_s: float
+    """How long requests were open."""
+    at: float
+
+
 @dataclass(slots=True)
 class Findings:
     """The verdict as it grows, and the raw evidence beside it."""
@@ -176,8 +192,10 @@ class Attempt:
         lane = timing.candidate_lane(self.station, SLOT, eager, deadline_s)
         chosen = full_rules if self.thorough else rules_for
         rules = chosen(self.request.place, self.found.scope, self.request.deadline_s("timing"))
+        self.before = self._usage()
         timed = timing.time_candidate(eager, lane, self.found, self.bounds, rules)
         self.lane, self.eager, self.timed = lane, eager, timed
+        self._refuse_competing()
         self._refuse_disturbing(eager, timed, before)
         self._refuse_impossible(timed)
         self.findings.evidence.setdefault("timings", []).append(_raw(timed, eager, lane))
@@ -211,21 +229,35 @@ class Attempt:
             raise rejected("disturbs_baseline", "The original was slower beside this candidate.")
         self.findings.flag("machine_busy")
 
+    def _usage(self) -> Usage:
+        """Return what the worker has used by now, as the server sees it; on a GPU nobody looks."""
+        seen = None if self.request.place != "cpu" else self.given
+        cpu_s = self.server.cpu_s(seen) if seen is not None else None
+        return Usage(cpu_s, self.worker.asked_s, monotonic())
+
+    def _refuse_competing(self) -> None:
+        """Refuse what computes unasked while the original is timed, or on more cores than the original has.
+
+        Only the timing counts: whoever slept while it was being imported has saved up nothing.
+        """
+        if self._competed(self._usage()):
+            raise rejected("disturbs_baseline", _COMPETES)
+
+    def _competed(self, now: Usage) -> bool:
+        if now.cpu_s is None or self.before.cpu_s is None:
+            return False
+        asked_s, held_s = now.asked_s - self.before.asked_s, now.at - self.before.at
+        return gates.competed(now.cpu_s - self.before.cpu_s, asked_s, held_s, worker_threads())
+
     def _drop_and_accuse(self) -> bool:
         """End the worker; return whether it may have been what slowed the original.
 
-        On a CPU only a process that computes without being asked can be: the server has seen how much it used.
+        On a CPU it has been refused already if it computed without being asked.
         """
-        given, held_s = self.given, monotonic() - self.worker.began
         if self.request.place != "cpu":
             self.census()
-        printed = self.drop()
-        if self.request.place != "cpu" or given is None or printed is None:
-            return True
-        if given.cpu_s is None or printed.cpu_s is None:
-            return False
-        used_s = printed.cpu_s - given.cpu_s
-        return gates.competed(used_s, self.worker.asked_s, held_s, worker_threads())
+        self.drop()
+        return self.request.place != "cpu"
 
     def _refuse_impossible(self, timed: Paired) -> None:
         size = sum(x.numel() * x.element_size() for x in self.state.like.leaves)

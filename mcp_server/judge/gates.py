@@ -26,10 +26,16 @@ class Margins:
     late_s: float
     late_ratio: float
     drift_ratio: float
+    least_s: float
+    """Less than that is noise, whatever share of a saving it is."""
 
 
-GPU = Margins(clock_s=15e-6, clock_ratio=0.03, late_s=50e-6, late_ratio=0.03, drift_ratio=0.03)
-CPU = Margins(clock_s=300e-6, clock_ratio=0.10, late_s=1e-3, late_ratio=0.25, drift_ratio=0.25)
+GPU = Margins(
+    clock_s=15e-6, clock_ratio=0.03, late_s=50e-6, late_ratio=0.03, drift_ratio=0.03, least_s=50e-6
+)
+CPU = Margins(
+    clock_s=300e-6, clock_ratio=0.10, late_s=1e-3, late_ratio=0.25, drift_ratio=0.25, least_s=300e-6
+)
 """A shared CPU wakes the judge late now and then."""
 ALWAYS = 0.2
 """What a trick does, it does in every call: so the best calls are looked at, which noise spares."""
@@ -90,14 +96,41 @@ def _beside(lane: Lane) -> list[float]:
 
 
 def late(
-    fetches_s: Sequence[float], baseline_s: Sequence[float], call_s: float, margins: Margins
+    fetches_s: Sequence[float],
+    baseline_s: Sequence[float],
+    call_s: float,
+    margins: Margins,
+    saved_s: float = 0.0,
 ) -> bool:
-    """Return whether answers take longer to deliver than the original's, which are as large."""
+    """Return whether answers take longer to deliver than the original's, which are as large.
+
+    `saved_s`: what each call saves. Whoever saves anything may not give half of it back on delivery.
+    """
     if len(fetches_s) < 3 or len(baseline_s) < 3:
         return False
     usual = median(baseline_s)
-    limit = max(3 * deviation(baseline_s), margins.late_s, margins.late_ratio * max(usual, call_s))
-    return percentile(fetches_s, ALWAYS) - usual > limit
+    allowed_s = max(margins.late_s, margins.late_ratio * max(usual, call_s))
+    if saved_s > 0:
+        allowed_s = min(allowed_s, max(margins.least_s, RETURNED * saved_s))
+    return percentile(fetches_s, ALWAYS) - usual > max(3 * deviation(baseline_s), allowed_s)
+
+
+RETURNED = 0.5
+"""Share of what a candidate saves that it may lose again where its work shows elsewhere."""
+
+
+def incremental(
+    mine_s: Sequence[float], original_s: Sequence[float], saved_s: float, margins: Margins
+) -> bool:
+    """Return whether a saving is lost where all of the input is new, seen in calls made in turns.
+
+    Both sides copy the same input in those calls, so that what they differ by is still what is saved. The median is
+    looked at: whoever is not seen here keeps a number that is not true, so noise may help neither side.
+    """
+    if saved_s <= 0 or not mine_s:
+        return False
+    lost = [b - a + saved_s for a, b in zip(original_s, mine_s, strict=True)]
+    return median(lost) > max(margins.least_s, RETURNED * saved_s)
 
 
 def disturbed(
@@ -109,6 +142,8 @@ def disturbed(
     return back and beside_s - alone_s > limit
 
 
+LEAST_CPU_S = 0.25
+"""Less is too little to slow anything, and hardly more than the system's own ticks."""
 IDLE_SHARE = 0.2
 """Share of its idle time that a process may compute in: pools of threads spin for a while after work."""
 
@@ -116,10 +151,10 @@ IDLE_SHARE = 0.2
 def competed(cpu_s: float, asked_s: float, held_s: float, threads: int) -> bool:
     """Return whether a process computed while nothing was asked of it, as seen from outside.
 
-    `cpu_s`: what it used since it was handed over; `asked_s`: how long requests were open; `held_s`: how long it lived.
+    `cpu_s`: what it used in a while; `asked_s`: how long requests were open then; `held_s`: how long the while was.
     """
     idle_s = max(0.0, held_s - asked_s)
-    return cpu_s - threads * asked_s > max(0.5, IDLE_SHARE * idle_s)
+    return cpu_s - threads * asked_s > max(LEAST_CPU_S, IDLE_SHARE * idle_s)
 
 
 def check_samples(lane: Lane, bounds: list[Bound]) -> int:

@@ -118,6 +118,12 @@ class Server:
             case outcome:
                 return {"outcome": outcome}
 
+    def cpu_s(self, worker: GivenWorker) -> float | None:
+        """Return the processor seconds that a worker and what it started have used; None where nobody looks."""
+        answer, _ = self._ask("need_cpu", "cpu", worker=worker.name)
+        used_s = answer.get("cpu_s")
+        return float(used_s) if isinstance(used_s, int | float) else None
+
     def drop(self, worker: GivenWorker) -> Printed:
         """End a worker and return what it printed."""
         worker.socket.close()

@@ -47,7 +47,9 @@ class TaskState:
         self.generator = torch.Generator().manual_seed(self.seed_of_seeds)
         self.reference = Reference(task, secret(self.generator) % 2**31, noise)
         self.flags: list[str] = []
+        began = perf_counter()
         first = task.draw(secret(self.generator))
+        self.draw_s = perf_counter() - began
         self.like = self._first_answer(first)
         self._calibrate(first)
         self.oracle = Oracle(self.reference, self.like, first)
@@ -55,7 +57,8 @@ class TaskState:
         self.entries.fill([first])
         self.scales = self._scales()
         self.sizes = self._sizes(first)
-        self.reveal = "patch" if self._mixes() else "whole"
+        self.mixes = self._mixes()
+        self.reveal = "patch" if self.mixes and not any(self.mutates) else "whole"
         self.most_changes = self._most_changes(first)
 
     def _most_changes(self, first: Draw) -> int:
@@ -139,8 +142,6 @@ class TaskState:
 
     def _mixes(self) -> bool:
         """Return whether the original bears inputs mixed from two draws."""
-        if any(self.mutates):
-            return False
         one, two = list(self.entries.kept)[:2]
         leaves = [x.clone() for x in one.draw.leaves]
         for mine, theirs in zip(leaves, two.draw.leaves, strict=True):

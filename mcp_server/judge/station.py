@@ -13,6 +13,7 @@ import torch
 from mcp_server.judge.faults import Fault
 from mcp_server.judge.inputs import Patch, Staged
 from mcp_server.judge.oracle import secret
+from mcp_server.judge.sources import Sources
 from mcp_server.judge.statistics import deviation, median
 from mcp_server.worker.program import describe
 
@@ -82,6 +83,7 @@ class Station:
         self.worker = worker
         self.state = state
         self.generator = torch.Generator().manual_seed(secret(state.generator))
+        self.sources = Sources(state, self.generator)
         self.sets: list[Staged] = []
         self.turn = 0
         self.flush_bytes = flush_bytes(state.task.device)
@@ -192,9 +194,13 @@ class Station:
 
     def reveal(self, staged: Staged) -> tuple[Staged, Patch]:
         """Draw a secret change of the set and make it in the judge's copy."""
-        entries = self.state.entries.kept
-        source = entries[secret(self.generator) % len(entries)].draw
-        patch = staged.change(source, self.generator, self.state.reveal)
+        patch = staged.change(self.sources.usual(), self.generator, self.state.reveal)
+        staged.apply(patch)
+        return staged, patch
+
+    def replace(self, staged: Staged) -> tuple[Staged, Patch]:
+        """Draw new values for the whole set and put them into the judge's copy."""
+        patch = staged.change(self.sources.whole(), self.generator, "whole")
         staged.apply(patch)
         return staged, patch
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "known-cheats.md"
 ROWS = [
-    *(f"K{n}" for n in range(1, 61)),
+    *(f"K{n}" for n in range(1, 62)),
     *(f"H{n}" for n in range(1, 31)),
     *(f"T{n}" for n in range(1, 17)),
 ]

@@ -105,6 +105,10 @@ class Bench:
                     self.qualified[str(task)] = answer["qualification"]
                 case "need_worker":
                     self._give_worker(answer)
+                case "need_cpu":
+                    used_s = cpu_s(tree(self.workers[answer["worker"]].process.pid))
+                    said = {"op": "cpu", "request": answer["request"], "cpu_s": used_s}
+                    self.channel.send(said)
                 case "drop_worker":
                     self._drop_worker(answer)
                 case "need_lease":

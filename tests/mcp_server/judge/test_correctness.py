@@ -81,6 +81,10 @@ WRONG = {
         softmax("return torch.full_like(x, 1 / 1024)"),
         "wrong_result/values",
     ),
+    "an error that no text may hold": (
+        softmax("raise RuntimeError('half of a pair: \\ud800')"),
+        "runtime_error/call_raised",
+    ),
     "a shorter tuple": (softmax("return (torch.softmax(x, 1),)"), "wrong_result/structure"),
     "another shape": (softmax("return torch.softmax(x, 1)[:1]"), "wrong_result/shape"),
     "another dtype": (softmax("return torch.softmax(x, 1).half()"), "wrong_result/dtype"),

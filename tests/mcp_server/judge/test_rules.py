@@ -170,6 +170,29 @@ def test_answers_that_take_longer_to_deliver_than_the_originals_are_late() -> No
     assert not gates.late(noisy, usual, 2e-3, gates.GPU)
 
 
+def test_who_saves_little_may_not_deliver_as_much_later() -> None:
+    usual = [2e-3 + i * 1e-6 for i in range(20)]
+    hidden = [value + 4e-3 for value in usual]
+    assert not gates.late(hidden, usual, 20e-3, gates.CPU)
+    assert gates.late(hidden, usual, 20e-3, gates.CPU, saved_s=4e-3)
+    assert not gates.late(hidden, usual, 20e-3, gates.CPU, saved_s=15e-3)
+    assert not gates.late([value + 2e-4 for value in usual], usual, 20e-3, gates.CPU, saved_s=1e-4)
+
+
+def test_a_saving_that_is_gone_where_all_of_the_input_is_new_was_none() -> None:
+    generator = random.Random(5)
+
+    def calls(call_s: float, delay_s: float) -> list[float]:
+        return [call_s + wake for wake in late_wakes(generator, 8, delay_s)]
+
+    for delay_s in (1e-5, 1e-3) * 50:
+        original = calls(30e-3, delay_s)
+        assert not gates.incremental(calls(22e-3, delay_s), original, 8e-3, gates.CPU)
+        assert gates.incremental(calls(30e-3, delay_s), original, 8e-3, gates.CPU)
+    assert not gates.incremental([30e-3] * 8, [30e-3] * 8, -1e-3, gates.CPU)
+    assert not gates.incremental([30e-3] * 8, [30e-3] * 8, 2e-4, gates.CPU)
+
+
 def test_the_original_is_disturbed_only_if_it_recovers() -> None:
     assert gates.disturbed(1.0, 1.5, 1.01, 0.001, gates.GPU)
     assert not gates.disturbed(1.0, 1.5, 1.5, 0.001, gates.GPU)

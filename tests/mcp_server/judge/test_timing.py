@@ -69,6 +69,15 @@ CLOCK_CHEATS = {
         ),
         ("rejected/timed_answer_wrong", "rejected/stale_answer"),
     ),
+    "an earlier answer, where little of the input is new": (
+        softmax(
+            "old = seen.get(x.data_ptr())\nseen[x.data_ptr()] = x.clone()\n"
+            "if old is None or (x != old).sum() > x.numel() // 20: time.sleep(0.02)\n"
+            "return torch.softmax(x, 1)",
+            "import time\nseen = {}",
+        ),
+        ("rejected/stale_answer",),
+    ),
     "a skipped tail in timing": (
         softmax(
             "global calls\ncalls += 1\ny = torch.softmax(x, 1)\nif calls > 14: y[32:] = y[:32]\nreturn y",
