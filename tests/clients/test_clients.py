@@ -152,7 +152,7 @@ def test_a_client_that_gives_up_cancels_and_nothing_lives_on(client: str, state:
 def test_a_page_of_a_long_log_reaches_the_model_whole(client: str, state: Path) -> None:
     found = driven(client, state, compiled(LOUD), ("get_artifact", {"artifact_id": "$output_id"}))
     page = answered(found["calls"][-1])
-    assert page["total"] > 1_000_000
+    assert page["total"] > 200_000, "of the megabyte that was printed a quarter is kept"
     shown = re.sub(r"\\+n", "\n", found["calls"][-1]["text"])
     lines = page["text"].splitlines()
     assert len(lines) > 50
