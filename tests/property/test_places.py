@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sessions.models.port import OnNote, OnText, Reply, Request
 
 EXAMPLES = int(os.environ.get("PIKE_PROPERTY_EXAMPLES", "100"))
-LIMIT_S = 20.0
+LIMIT_S = 150.0
 """For the engine to start what has a place; a place that stays idle ends the test here."""
 SHAPES = st.fixed_dictionaries(
     {

@@ -35,6 +35,8 @@ MODELS = ("fated", "other", "dear", "nobody", "other,dear")
 STANDINGS = {"refused", "withdrawn", "waiting", "in force", "spent"}
 LANGUAGES = (Language("extern-c", 0.6),)
 """With a compiler there are plain variants."""
+LIMIT_S = 150.0
+"""For one search; the machine may be busy with others."""
 EXAMPLES = int(os.environ.get("PIKE_PROPERTY_EXAMPLES", "100"))
 RULE = settings(
     max_examples=EXAMPLES,
@@ -103,7 +105,7 @@ async def to_the_end(running: Search, shape: dict[str, Any]) -> None:
     engine = await running.engine(open_model=partial(opened_later, running), languages=LANGUAGES)
     task = asyncio.create_task(engine.run())
     left = shape["steers"]
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(LIMIT_S):
         while not task.done():
             await asyncio.sleep(0.01)
             state = running.state

@@ -120,7 +120,7 @@ class Gone(FatedEvaluator):
         return await super().start(ask)
 
 
-async def test_a_step_ends_too_where_one_task_waits_for_anothers_sake(tmp_path: Path) -> None:
+async def test_a_step_ends_too_where_one_task_waits_for_the_other(tmp_path: Path) -> None:
     clock = Ahead()
     settings = {"queries": 12, "places": 4, "width": 2, "ideas": 0, "top": 1, "fixes": 0}
     asked = request(strategy="steady", settings={**settings, "profile_guided": True})

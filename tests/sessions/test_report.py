@@ -347,12 +347,12 @@ def test_runs_that_never_began_are_left_out_and_said(tmp_path: Path) -> None:
 
 
 def test_the_beginning_of_a_name_will_do_and_whole_names_go_first(tmp_path: Path) -> None:
-    make(tmp_path, [Study("ab"), Study("abc")], "ablation")
-    write_runs(tmp_path, "ablution", [])
+    make(tmp_path, [Study("ab"), Study("abc")], "notes")
+    write_runs(tmp_path, "nothing", [])
     assert find(tmp_path, ["ab"]).name == ""
-    assert find(tmp_path, ["abla"]).name == "ablation"
-    with pytest.raises(AmbiguousSession, match="ablation, ablution"):
-        find(tmp_path, ["abl"])
+    assert find(tmp_path, ["note"]).name == "notes"
+    with pytest.raises(AmbiguousSession, match="notes, nothing"):
+        find(tmp_path, ["not"])
 
 
 def test_two_experiments_keep_their_configurations_apart(tmp_path: Path) -> None:
