@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sessions.states import SessionState
 
 T = TypeVar("T")
-WAIT_S = 60.0
+WAIT_S = 150.0
 """For a whole search; nothing sleeps in one."""
 TEMPLATES = prompts.load()
 
