@@ -40,7 +40,8 @@ class SimulatedClock:
         self.busy = 0
         """Calls that another thread works on: time stands still meanwhile."""
         self.exhausted: Callable[[], object] = lambda: None
-        """Called when nothing can happen any more."""
+        """Called, once, when nothing can happen any more."""
+        self._told = False
 
     def now(self) -> float:
         return self._now
@@ -57,15 +58,19 @@ class SimulatedClock:
         heapq.heappush(self._waiting, (self._now + seconds, self._count, future))
         await future
 
-    def advance(self) -> None:
-        """Go to the next moment at which something happens."""
+    def advance(self) -> bool:
+        """Go to the next moment at which something happens; once told that there is none, wait for the world."""
         while self._waiting:
             at, _, future = heapq.heappop(self._waiting)
             if not future.done():
                 self._now = at
                 future.set_result(None)
-                return
+                return True
+        if self._told:
+            return False
+        self._told = True
         self.exhausted()
+        return True
 
     @contextmanager
     def working(self) -> Generator[None]:
@@ -85,9 +90,8 @@ class _Selector(selectors.DefaultSelector):
         found = super().select(0)
         if found or (timeout is not None and timeout <= 0):
             return found
-        if self.clock.busy:
+        if self.clock.busy or not self.clock.advance():
             return super().select(timeout)
-        self.clock.advance()
         return []
 
 

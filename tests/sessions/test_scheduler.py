@@ -17,6 +17,10 @@ ONE, STEADY, _ = CASES
 FEW = Case("few", "3 tasks, PIKE-B", "pike-b", 3, Places(5, 6, 1), 0, 0)
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnhandledThreadExceptionWarning"
+)  # engines cut off
 @pytest.mark.parametrize("seed", [0, 7])
 def test_without_a_limit_the_engine_finds_what_a_barrier_schedule_finds(
     seed: int, tmp_path: Path
