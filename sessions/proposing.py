@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from sessions.model import State, TrajectoryRecord
     from sessions.parts import Parts
-    from strategies.protocol import Candidate, Strategy
+    from strategies.protocol import Candidate, Outcome, Strategy
 
 ENDS = {
     "queries": "all queries are used",
@@ -47,13 +47,23 @@ async def propose(parts: Parts, strategy: Strategy) -> bool:
         over = state.state is not SessionState.RUNNING
         if moved_on or over or not parts.gate.is_open:
             return None
-        for outcome in outcomes:
-            strategy.absorb(outcome)
-        proposals = strategy.propose(view_of(state, original, pinned))
+        proposals, dump = _asked(strategy, outcomes, view_of(state, original, pinned))
         check(state, proposals)
-        return Entry((f.Proposed([as_json(p) for p in proposals], strategy.dump()),))
+        return Entry((f.Proposed([as_json(p) for p in proposals], dump),))
 
     return await parts.recorder.decide(decide)
+
+
+def _asked(
+    strategy: Strategy, outcomes: Sequence[Outcome], view: View
+) -> tuple[Sequence[Proposal], dict[str, Any]]:
+    """Return what the strategy proposes and its state; one that wants to leave does not take the engine along."""
+    try:
+        for outcome in outcomes:
+            strategy.absorb(outcome)
+        return strategy.propose(view), dict(strategy.dump())
+    except SystemExit as error:
+        raise ProposalRefused(f"it called for the end of the program: {error!r}") from error
 
 
 def check(state: State, proposals: Sequence[Proposal]) -> None:
@@ -64,6 +74,7 @@ def check(state: State, proposals: Sequence[Proposal]) -> None:
     """
     names = set(state.trajectories)
     for proposal in proposals:
+        _check_form(proposal)
         if not re.fullmatch(r"p[1-9]\d*", proposal.id) or proposal.id in names:
             raise ProposalRefused(f"its proposal {proposal.id!r} must be a new name: p1, p2 ..")
         if proposal.role in budget.UNPAID:
@@ -82,6 +93,29 @@ def check(state: State, proposals: Sequence[Proposal]) -> None:
     left = budget.queries_left(state)
     if len(proposals) > left:
         raise ProposalRefused(f"it proposed {len(proposals)} queries where {left} are left")
+
+
+def _check_form(proposal: object) -> None:
+    """Refuse what could be written but not read again: the journal would be lost with it."""
+    if not isinstance(proposal, Proposal):
+        raise ProposalRefused(f"it proposed {_short(proposal)}, which is no Proposal")
+    texts: tuple[object, ...] = (proposal.id, proposal.parent, *proposal.inspirations)
+    wrong = [text for text in (*texts, proposal.idea or "") if not _is_text(text)]
+    if wrong:
+        raise ProposalRefused(
+            f"its proposal {_short(proposal.id)} holds {_short(wrong[0])} where text belongs"
+        )
+    if proposal.role not in list(Role):
+        raise ProposalRefused(f"its proposal {proposal.id} has no role {_short(proposal.role)}")
+
+
+def _is_text(value: object) -> bool:
+    """Return whether a value is text that has an UTF-8 form, as files and commits need it."""
+    return isinstance(value, str) and value == value.encode("utf-8", "replace").decode("utf-8")
+
+
+def _short(value: object) -> str:
+    return ascii(value)[:40]
 
 
 def view_of(state: State, original: Candidate, pinned: Sequence[Candidate] = ()) -> View:

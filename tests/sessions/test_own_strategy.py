@@ -154,6 +154,18 @@ MISTAKEN = [
     ("range(free)", "range(15)", "it proposed 15 queries where 14 are left"),
     ("Role.IMPROVE", "Role.PLAIN", "its proposal p1 has the role plain"),
     ("for _ in range(free)", "for _ in view", "TypeError"),
+    ("[self.one(view)", '["p1"', "it proposed 'p1', which is no Proposal"),
+    ("Role.IMPROVE", "None", "its proposal p1 has no role None"),
+    ("Role.IMPROVE", "'zap'", "its proposal p1 has no role 'zap'"),
+    ('f"p{self.made}", Role', "self.made, Role", "its proposal 1 holds 1 where text belongs"),
+    ("seats[int(draw * len(seats))]", "'c0', (), 5", "'p1' holds 5 where text belongs"),
+    (
+        "seats[int(draw * len(seats))]",
+        r"'c0', (), '\ud800'",
+        r"'p1' holds '\ud800' where text belongs",
+    ),
+    ("        free = ", "        raise SystemExit(3)\n        free = ", "the end of the program"),
+    ('return {"seed": ', 'return self.made or {"seed": ', "TypeError"),
 ]
 
 
@@ -168,6 +180,7 @@ async def test_a_mistaken_proposal_pauses_the_search_and_says_which(
         state = await until(found, lambda s: s.state is SessionState.PAUSED)
     assert says in state.cause
     assert state.cause.startswith("the strategy failed: ")
+    assert found.state.state is SessionState.PAUSED, "its journal can be read again"
 
 
 def test_an_engine_that_refuses_a_changed_file_says_so_and_ends(tmp_path: Path) -> None:
