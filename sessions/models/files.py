@@ -88,15 +88,13 @@ class FilesModel:
         return self._complete(request.query, reply)
 
     def _complete(self, query: str, reply: Path) -> str:
-        try:
-            found = reply.stat()
-            data = reply.read_bytes()[: LIMIT_BYTES + 1]
-        except FileNotFoundError:
+        data, why = read(reply)
+        if data is None and not why:
             self._seen.pop(query, None)
-            raise NoAnswerYet("waits for its reply") from None
-        why = incomplete(data)
-        if why:
+            raise NoAnswerYet("waits for its reply")
+        if data is None or why:
             raise NoAnswerYet(f"{REPLIES}/{query}.md {why}")
+        found = reply.stat()
         now, before = self._clock.now(), self._seen.get(query)
         if before is None or (before.size, before.modified_ns) != (
             found.st_size,
@@ -111,6 +109,25 @@ class FilesModel:
     def _withdraw(self, query: str) -> None:
         if self._artifacts is not None:
             (self._artifacts / PROMPTS / f"{query}.md").unlink(missing_ok=True)
+
+
+def read(reply: Path) -> tuple[bytes | None, str]:
+    """Return what a reply's file holds (None: there is none that can be read), and what keeps it from being taken."""
+    try:
+        if not reply.exists():
+            return None, ""
+        if not reply.is_file():
+            return None, "is no file: put the reply there as one"
+        with reply.open("rb") as file:
+            data = file.read(LIMIT_BYTES + 1)
+    except FileNotFoundError:
+        return None, ""
+    except OSError as error:
+        return (
+            None,
+            f"cannot be read ({error.strerror or error}): let whoever runs the search read it",
+        )
+    return data, incomplete(data)
 
 
 def incomplete(data: bytes) -> str:

@@ -186,10 +186,5 @@ def _prompt(folder: SessionFolder, query: QueryRecord) -> dict[str, Any]:
 
 def _incomplete(folder: SessionFolder, query: QueryRecord) -> str:
     """Return what is wrong with a reply that is there."""
-    reply = folder.artifacts / files.REPLIES / f"{query.id}.md"
-    try:
-        data = reply.read_bytes()[: files.LIMIT_BYTES + 1]
-    except OSError:
-        return ""
-    why = files.incomplete(data)
+    _, why = files.read(folder.artifacts / files.REPLIES / f"{query.id}.md")
     return f"{files.REPLIES}/{query.id}.md {why}" if why else ""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from sessions.models.catalog import Catalog
 from sessions.models.clients import ClientsModel
-from sessions.models.files import LIMIT_BYTES, STABLE_S, FilesModel, incomplete, tidy
+from sessions.models.files import LIMIT_BYTES, STABLE_S, FilesModel, incomplete, read, tidy
 from sessions.models.port import NoAnswerYet, Request
 from strategies.protocol import Agent, Candidate, Context, Prompt, PromptRole
 
@@ -92,6 +93,31 @@ async def test_a_reply_that_still_grows_is_waited_for(tmp_path: Path) -> None:
 def test_what_keeps_a_reply_from_being_taken(data: bytes, says: str) -> None:
     found = incomplete(data)
     assert (says in found) if says else not found
+
+
+async def test_what_lies_there_and_is_no_readable_file_is_waited_for(tmp_path: Path) -> None:
+    model = FilesModel(tmp_path, Turned())
+    await missing(model)
+    reply = tmp_path / "replies" / "q4.md"
+    reply.mkdir()
+    assert "q4.md is no file" in str(await missing(model))
+    reply.rmdir()
+    os.mkfifo(reply)  # reading it would wait for somebody who writes
+    assert "q4.md is no file" in str(await missing(model))
+    reply.unlink()
+    reply.symlink_to("/proc/self/mem")
+    assert "q4.md cannot be read (" in str(await missing(model))
+    reply.unlink()
+    reply.symlink_to(reply)
+    assert str(await missing(model)) == "waits for its reply"
+
+
+def test_of_a_huge_reply_no_more_than_its_limit_is_read(tmp_path: Path) -> None:
+    with (tmp_path / "q4.md").open("wb") as file:
+        file.truncate(1 << 40)
+    data, why = read(tmp_path / "q4.md")
+    assert data is not None
+    assert (len(data), "shorten it" in why) == (LIMIT_BYTES + 1, True)
 
 
 def test_prompts_of_queries_that_are_over_are_taken_away(tmp_path: Path) -> None:
