@@ -103,7 +103,17 @@ class Lineages:
         self._gc()
 
     def _gc(self) -> None:
-        self._open.git.gc("--quiet")
+        """Pack what is loose, unless git says that it does so already.
+
+        That is the gc of a killed engine that goes on, or its mark in a folder that came from another host.
+        """
+        from git.exc import GitCommandError
+
+        try:
+            self._open.git.gc("--quiet")
+        except GitCommandError as error:
+            if "gc is already running" not in str(error):
+                raise
 
     def _commit(self, new: NewCommit) -> str:
         made = _make(self._open, new)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import socket
 import sqlite3
 import subprocess
 from contextlib import contextmanager
@@ -166,3 +168,14 @@ async def test_a_session_folder_that_was_copied_resumes_elsewhere(tmp_path: Path
     await ask(moved, "resume")
     assert await moved.run() is SessionState.FINISHED
     assert moved.state.spending.queries == 12
+
+
+@pytest.mark.parametrize("host", [socket.gethostname(), "gpu017"])
+async def test_a_gc_that_a_killed_engine_left_or_another_host_marked_stops_no_search(
+    tmp_path: Path, host: str
+) -> None:
+    running = search(tmp_path)
+    git.Repo.init(running.folder.lineage, bare=True, initial_branch="main").close()
+    (running.folder.lineage / "gc.pid").write_text(f"{os.getpid()} {host}", encoding="utf-8")
+    assert await running.run() is SessionState.FINISHED
+    assert all(attempt.commit for attempt in running.state.attempts.values())
