@@ -68,6 +68,7 @@ class Engines(Protocol):
 class _Known:
     state: State = field(default_factory=State)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    reviving: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class Gateway:
@@ -219,6 +220,10 @@ class Gateway:
 
     async def _see_to(self, folder: SessionFolder) -> None:
         """Revive the engine of a search that should run and has none."""
+        async with self._known_of(folder).reviving:  # of a hundred calls at once, one starts it
+            await self._revive(folder)
+
+    async def _revive(self, folder: SessionFolder) -> None:
         running = await self._look(folder, lambda s, _: s.state is SessionState.RUNNING)
         there = presence(folder)
         if not running or there is Presence.ALIVE:
@@ -258,10 +263,7 @@ class Gateway:
 
     async def _look(self, folder: SessionFolder, work: Callable[[State, Reader], T]) -> T:
         """Do the work on the state of now, in a thread."""
-        known = self._known.setdefault(folder.name, _Known())
-        self._known.move_to_end(folder.name)
-        while len(self._known) > KEPT:
-            self._known.popitem(last=False)
+        known = self._known_of(folder)
 
         def look() -> T:
             with Reader(folder.journal) as reader:
@@ -272,6 +274,13 @@ class Gateway:
 
         async with known.lock:
             return await self._thread(look)
+
+    def _known_of(self, folder: SessionFolder) -> _Known:
+        known = self._known.setdefault(folder.name, _Known())
+        self._known.move_to_end(folder.name)
+        while len(self._known) > KEPT:
+            self._known.popitem(last=False)
+        return known
 
     async def _thread(self, work: Callable[[], T]) -> T:
         """Do what blocks in a thread.

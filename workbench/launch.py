@@ -33,15 +33,10 @@ def start(folder: SessionFolder, *, take_over: bool = False, step: bool = False)
     `take_over`: a person says that the engine on another host is gone. `step`: it ends where only others can go on.
 
     Raises:
-        sessions.errors.SessionBusy: an engine runs it already.
+        sessions.errors.SessionBusy: another engine runs it.
         CannotGoOn: it ended at once; the message has its last words.
     """
-    found = holder(folder)
-    if found is not None and presence(folder) is Presence.ALIVE:
-        raise SessionBusy(
-            f"session {folder.name} is already run by process {found.pid} on {found.host}; "
-            f"`pike attach {folder.name}` shows it."
-        )
+    _check_free(folder)
     reading, writing = os.pipe()
     try:
         try:
@@ -54,6 +49,15 @@ def start(folder: SessionFolder, *, take_over: bool = False, step: bool = False)
     finally:
         os.close(reading)
     return process.pid
+
+
+def _check_free(folder: SessionFolder) -> None:
+    found = holder(folder)
+    if found is not None and presence(folder) is Presence.ALIVE:
+        raise SessionBusy(
+            f"session {folder.name} is already run by process {found.pid} on {found.host}; "
+            f"`pike attach {folder.name}` shows it."
+        )
 
 
 def presence_now(folder: SessionFolder) -> Presence:
@@ -119,6 +123,7 @@ def _await_ready(folder: SessionFolder, process: subprocess.Popen[bytes], readin
         return
     with suppress(subprocess.TimeoutExpired):
         process.wait(_REAP_S)
+    _check_free(folder)  # two started it at once, and this one was slower
     raise CannotGoOn(
         f"the engine of {folder.name} ended at once: {last_words(folder)} (log: {folder.log})"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -53,6 +54,17 @@ def begun(under: Path, queries: int = 5, instructions: str = "") -> SessionFolde
     folder = create_session(asked, under)
     launch.start(folder)
     return folder
+
+
+@dataclass
+class CountedEngines(Engines):
+    """Counts how often an engine is started anew."""
+
+    revived: int = 0
+
+    def revive(self, folder: SessionFolder) -> None:
+        self.revived += 1
+        super().revive(folder)
 
 
 async def prompts(one: Agent, name: str, n: int = 1) -> list[dict[str, Any]]:
@@ -150,6 +162,22 @@ async def test_a_lease_that_is_over_is_given_out_again_and_a_late_reply_counts_i
     await until(folder, lambda s: s.queries["q1"].end)
     with Reader(folder.journal) as reader:
         assert reader.text(state_of(folder).queries["q1"].reply_key) == IDEAS
+
+
+@pytest.mark.timeout(600)
+async def test_many_calls_at_once_revive_a_killed_engine_once_and_none_is_refused(
+    under: Path,
+) -> None:
+    folder = begun(under)
+    engines = CountedEngines(under)
+    gateway = Gateway(under, engines)
+    everyone = [SessionCaller(f"agent-{n}", everything=True) for n in range(20)]
+    async with asyncio.timeout(LIMIT_S):
+        await until(folder, lambda s: "q1" in s.queries)
+        assert kill(folder)
+        given = await asyncio.gather(*(gateway.prompts(a, folder.name, 1, 60) for a in everyone))
+    assert engines.revived == 1
+    assert sorted(len(prompts) for prompts in given) == [0] * 19 + [1]
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,6 +66,23 @@ def test_a_second_engine_is_refused_by_the_launcher_and_by_itself(folder: Sessio
     assert second.returncode == 1
     assert b"already run by process" in second.stderr
     assert b"Traceback" not in second.stderr
+
+
+def test_of_many_that_start_a_killed_engine_at_once_one_does_and_the_others_are_told_it_runs(
+    folder: SessionFolder,
+) -> None:
+    killed = holder(folder)
+    assert killed is not None
+    os.killpg(killed.pid, signal.SIGKILL)
+    until(lambda: launch.presence_now(folder) is not Presence.ALIVE)
+    with ThreadPoolExecutor(4) as many:
+        starts = [many.submit(launch.start, folder) for _ in range(4)]
+        errors = [start.exception(timeout=4 * LIMIT_S) for start in starts]
+    assert [type(error) for error in errors if error] == [SessionBusy] * 3
+    [begun] = [start.result() for start in starts if not start.exception()]
+    engine = holder(folder)
+    assert engine is not None
+    assert engine.pid == begun
 
 
 def test_an_engine_is_paused_resumed_and_stopped_by_commands(
