@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -105,6 +105,17 @@ class AddedSuites:
         suite = AddedSuite(name, root, len(found.files))
         self._write({**others, name: suite})
         return suite, found
+
+    def counted(self, suite: AddedSuite, tasks: int) -> AddedSuite:
+        """Remember how many tasks a suite's files hold; return it so.
+
+        Raises:
+            StateUnusable: the state folder cannot be written.
+        """
+        suite = replace(suite, tasks=tasks)
+        with kept.alone(self._file):
+            self._write({**{s.name: s for s in self.all()}, suite.name: suite})
+        return suite
 
     def remove(self, name: str) -> AddedSuite:
         """Forget a suite; its folder and what was found out of its tasks stay.

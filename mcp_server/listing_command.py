@@ -67,7 +67,9 @@ def _one(known: Tasks, task_id: str) -> Listed:
     path, name = known.path(task_id), task_id.rpartition("/")[2]
     told = catalog.described(path, name) if path else None
     if path is None or told is None:
-        raise EvaluatorError(f"{task_id} holds no task any more: its file has changed.")
+        raise EvaluatorError(
+            f"{task_id} holds no task: its file has no Model, get_inputs() or get_init_inputs()."
+        )
     return Listed(task_id, path, told)
 
 

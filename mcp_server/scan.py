@@ -23,6 +23,7 @@ _DEPTH = 3
 """Folders below the suite's: `level3`, `removed/level3`."""
 _MOST_ENTRIES = 50_000
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
+_TYPED = re.compile(r"[A-Za-z0-9_.+/-]+")
 _LONGEST = 120
 """Characters of an id, with its suite's name: what the tools take."""
 
@@ -48,8 +49,12 @@ class Found:
 
     def why_none(self) -> str:
         """Return why a folder without tasks has none."""
+        return self.first_passed_over() or "it has no Python files, nor have its folders"
+
+    def first_passed_over(self) -> str:
+        """Return why the first file was passed over, and how many more were; empty if none was."""
         if not self.passed_over:
-            return "it has no Python files, nor have its folders"
+            return ""
         name, why = self.passed_over[0]
         more = f", and {len(self.passed_over) - 1} more" if len(self.passed_over) > 1 else ""
         return f"{name} {why}{more}"
@@ -133,9 +138,11 @@ def _take(
 def _named_badly(name: str, longest: int) -> str:
     if len(name) > longest:
         return f"has a name of more than {longest} characters"
-    if not all(_PART.fullmatch(part) for part in name.split("/")) or name.endswith(".py"):
-        return "has a name with other characters than letters, digits, '_', '.', '+' and '-'"
-    return ""
+    if not _TYPED.fullmatch(name):
+        return "has a name with other characters than A to Z, a to z, digits, '_', '.', '+' and '-'"
+    if not all(_PART.fullmatch(part) for part in name.split("/")):
+        return "has a name, or a folder's, that begins with '.', '+' or '-'"
+    return "ends with .py twice" if name.endswith(".py") else ""
 
 
 def _refusal(entry: os.DirEntry[str], real: Path) -> str:

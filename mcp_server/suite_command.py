@@ -41,10 +41,12 @@ def main(home: Path, arguments: Namespace) -> int:
 def _added(home: Path, path: Path, name: str) -> dict[str, object]:
     suite, found = AddedSuites(home).add(path, name)
     listed = [one for one in Tasks(home).listed() if one.id.startswith(f"{name}/")]
-    if not any(not one.told.refused for one in listed):
+    if all(one.told.refused for one in listed):
         AddedSuites(home).remove(name)
         why = listed[0].told.refused if listed else "none defines class Model"
-        raise EvaluatorError(f"No file in {suite.path} is in KernelBench format: {why}")
+        over = f" Passed over: {more}." if (more := found.first_passed_over()) else ""
+        raise EvaluatorError(f"No file in {suite.path} is in KernelBench format: {why}{over}")
+    suite = AddedSuites(home).counted(suite, len(listed))
     told = [f"{printable(file)} {why}" for file, why in found.passed_over[:_MOST_TOLD]]
     unfit = sum(bool(one.told.refused) for one in listed)
     more = {"tasks": len(listed), "unfit": unfit, "levels": _levels([one.id for one in listed])}

@@ -280,8 +280,10 @@ def _limit(text: str, *, whole: bool) -> Value | _Wrong:
 def _toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise WrongUsage(f"{path} cannot be read: {error}.") from error
+    except OSError as error:
+        raise WrongUsage(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise WrongUsage(f"{path} is not UTF-8 text.") from error
     except tomllib.TOMLDecodeError as error:
         raise WrongUsage(f"{path} is not TOML: {error}.") from error
 

@@ -39,7 +39,7 @@ def open_on(folder: SessionFolder | None, printer: Printer, *, instead: str) -> 
     """
     why = why_not()
     if why:
-        raise CannotGoOn(f"{why}. Use `{instead}`, or --plain.")
+        raise CannotGoOn(f"{why}. Use `{instead}`.")
     from workbench.app import run
 
     return run(folder)

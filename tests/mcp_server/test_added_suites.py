@@ -156,6 +156,47 @@ def test_a_folder_without_tasks_is_refused_and_forgotten(said: Any, tmp_path: Pa
         assert said("suite", "add", "x", str(nothing))[0] == 1
 
 
+def test_a_folder_of_refused_files_names_what_was_passed_over_too(
+    said: Any, tmp_path: Path
+) -> None:
+    _file(tmp_path / "odd" / "broken.py", "class Model(:\n")
+    _file(tmp_path / "odd" / "two words.py")
+    code, _, told = said("suite", "add", "odd", str(tmp_path / "odd"))
+    assert code == 1
+    assert "broken.py is not a Python file" in told
+    assert "Passed over: two words.py has a name with other characters" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("two words", "other characters"),
+        ("naïve", "other characters"),
+        ("-rf", "begins with"),
+        ("+x/good", "begins with"),
+        ("a.py", "ends with .py twice"),
+    ],
+)
+def test_a_name_passed_over_is_told_what_is_wrong_with_it(
+    tmp_path: Path, name: str, why: str
+) -> None:
+    _file(tmp_path / "odd" / f"{name}.py")
+    found = scan.folder(tmp_path / "odd", "odd")
+    assert not found.files
+    assert why in found.passed_over[0][1]
+
+
+def test_files_without_a_task_are_not_counted_as_tasks_that_went(said: Any, tmp_path: Path) -> None:
+    _file(tmp_path / "odd" / "good.py")
+    _file(tmp_path / "odd" / "helpers.py", "x = 1\n")
+    assert said("suite", "add", "odd", str(tmp_path / "odd"))[0] == 0
+    (row,) = said("suite", "list")[1]
+    assert row["tasks"] == row["tasks_when_added"] == 1
+    code, _, told = said("tasks", "--find", "odd/helpers")
+    assert code == 1
+    assert "holds no task: its file has no Model" in told
+
+
 def test_what_other_people_put_into_a_folder_is_passed_over_in_words(
     home: Path, tmp_path: Path, said: Any
 ) -> None:

@@ -60,6 +60,13 @@ def test_an_unknown_key_is_refused_with_the_nearest_spelling(tmp_path: Path) -> 
         settings(tmp_path, user="queriez = 3")
 
 
+def test_a_file_that_is_not_text_is_refused_without_a_codecs_words(tmp_path: Path) -> None:
+    (tmp_path / "home" / "pike").mkdir(parents=True)
+    (tmp_path / "home" / "pike" / "config.toml").write_bytes(b"\x90\xff")
+    with pytest.raises(WrongUsage, match=r"config\.toml is not UTF-8 text\.$"):
+        settings(tmp_path)
+
+
 def test_an_unknown_key_of_a_model_is_refused_with_the_nearest_spelling(tmp_path: Path) -> None:
     with pytest.raises(WrongUsage, match=r"'base_ulr'.*'base_url'"):
         settings(tmp_path, user="[models.mine]\nbase_ulr = 'http://x'")

@@ -375,6 +375,7 @@ def test_the_winners_are_written_with_provenance_and_evidence(
     make(home, [*study()[:2], replace(study()[0], session="h100", device="NVIDIA H100", gain=9.0)])
     told = pike("best", "--all", str(tmp_path / "out"))
     assert told.code == 0, told.err
+    assert "out holds 2 winners of 3 sessions; winners.md lists them." in told.err
     listed = rows_of(tmp_path / "out/winners.csv")
     assert [(row["device"], row["session"]) for row in listed] == [
         ("NVIDIA H100", "h100"),

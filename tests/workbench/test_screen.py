@@ -38,7 +38,7 @@ def test_a_dumb_terminal_is_refused_with_the_plain_command(term: str) -> None:
     code, printed = in_a_terminal(term=term)
     assert code == 1
     assert "TERM is dumb" in printed
-    assert "pike sessions" in printed
+    assert "Use `pike sessions`." in printed, "and no flag that `pike` alone does not take"
     assert "\x1b" not in printed
 
 

@@ -69,10 +69,8 @@ def _all(typed: argparse.Namespace, printer: Printer) -> int:
     out = Path(typed.all).expanduser()
     for trouble in winners.export(best_of_all, out):
         printer.talk(trouble)
-    many = fmt.plural(len(best_of_all), "winner")
-    printer.talk(
-        f"{many} of {fmt.plural(len(found), 'session')} are in {out}; winners.md lists them."
-    )
+    many, sessions = fmt.plural(len(best_of_all), "winner"), fmt.plural(len(found), "session")
+    printer.talk(f"{out} holds {many} of {sessions}; winners.md lists them.")
     return DONE
 
 
