@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -117,6 +118,8 @@ def late(
 
 RETURNED = 0.5
 """Share of what a candidate saves that it may lose again where its work shows elsewhere."""
+MEDIANS_ERROR = 1.4826 * math.sqrt(math.pi / 2)
+"""Standard error of the median of one value, in median absolute deviations."""
 
 
 def incremental(
@@ -125,12 +128,13 @@ def incremental(
     """Return whether a saving is lost where all of the input is new, seen in calls made in turns.
 
     Both sides copy the same input in those calls, so that what they differ by is still what is saved. The median is
-    looked at: whoever is not seen here keeps a number that is not true, so noise may help neither side.
+    looked at, beyond what the original's own calls scatter by: a candidate that scatters helps itself to nothing.
     """
     if saved_s <= 0 or not mine_s:
         return False
     lost = [b - a + saved_s for a, b in zip(original_s, mine_s, strict=True)]
-    return median(lost) > max(margins.least_s, RETURNED * saved_s)
+    noise_s = 3 * MEDIANS_ERROR * math.sqrt(2 / len(lost)) * deviation(original_s)
+    return median(lost) > max(margins.least_s, RETURNED * saved_s, noise_s)
 
 
 def disturbed(

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 FEW = 4096
 """Elements of all inputs together, up to which a mixture of kept draws may come again."""
+PLACES = 2**20
+"""Where a mixture's chances may begin."""
 DRAW_S = 0.05
 """What a fresh draw may take, where the original bears no mixture."""
 
@@ -38,6 +40,7 @@ class Sources:
         whole = all(patch_count(size, state.most_changes) == size for size in sizes)
         self.replaces = whole or state.reveal == "whole"
         """Whether a reveal leaves nothing of what was there."""
+        self._chances = torch.empty(0, dtype=torch.bool)
 
     def usual(self) -> Draw:
         """Return the values of an ordinary reveal."""
@@ -47,7 +50,7 @@ class Sources:
         """Return values for every element that no call has seen together."""
         if not self.state.mixes:
             return self._fresh() if self.state.draw_s <= DRAW_S else self._kept()
-        return mixture(self._kept(), self._fresh() if self.few else self._kept(), self.generator)
+        return self._mixture(self._kept(), self._fresh() if self.few else self._kept())
 
     def _kept(self) -> Draw:
         entries = self.state.entries.kept
@@ -56,15 +59,20 @@ class Sources:
     def _fresh(self) -> Draw:
         return self.state.task.draw(secret(self.generator))
 
+    def _mixture(self, one: Draw, two: Draw) -> Draw:
+        """Return a draw that has each element from either of two by chance, and one at least from the second."""
+        rows = zip(one.leaves, two.leaves, strict=True)
+        return replace(one, leaves=[self._mixed(a, b) for a, b in rows])
 
-def mixture(one: Draw, two: Draw, generator: torch.Generator) -> Draw:
-    """Return a draw that has each element from either of two by chance, and one at least from the second."""
-    rows = zip(one.leaves, two.leaves, strict=True)
-    return replace(one, leaves=[_mixed(a, b, generator) for a, b in rows])
+    def _mixed(self, one: Tensor, two: Tensor) -> Tensor:
+        from_one = self._chances_of(one.numel())
+        if one.numel() > 0:
+            from_one[secret(self.generator) % one.numel()] = False
+        return torch.where(from_one.view(one.shape), one, two)
 
-
-def _mixed(one: Tensor, two: Tensor, generator: torch.Generator) -> Tensor:
-    from_one = torch.rand(one.shape, generator=generator) < 0.5
-    if one.numel() > 0:
-        from_one[torch.randint(one.numel(), (1,), generator=generator)] = False
-    return torch.where(from_one, one, two)
+    def _chances_of(self, count: int) -> Tensor:
+        """Return that many chances, from a secret place on: drawing them anew each time costs more than most calls."""
+        if self._chances.numel() < count + PLACES:
+            self._chances = torch.rand(count + PLACES, generator=self.generator) < 0.5
+        start = secret(self.generator) % PLACES
+        return self._chances[start : start + count].clone()

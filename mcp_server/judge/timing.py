@@ -129,9 +129,9 @@ def _doubt(eager: Lane, candidate: Lane, scope: str, margins: gates.Margins) -> 
     return None
 
 
-BULK_CALLS = 12
-LEAST_BULK_CALLS = 5
-BULK_S = 3.0
+BULK_CALLS = 8
+LEAST_BULK_CALLS = 4
+BULK_S = 1.0
 LOOKS_AT_BULK = 2
 """Calls whose whole input is new: in each look at most that many, for about that long; a doubt is looked at twice."""
 _INCREMENTAL = "It is faster only where most of its input is what it was in an earlier call."
