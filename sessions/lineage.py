@@ -96,9 +96,8 @@ class Lineages:
             git.Repo.init(self.path, bare=True, initial_branch=MAIN).close()
         self._repo = git.Repo(self.path)
         self._repo.git.update_environment(GIT_CONFIG_NOSYSTEM="1", LC_ALL="C")
-        locks = [*self.path.glob("*.lock"), *self.path.glob("refs/**/*.lock")]
-        for lock in locks:
-            lock.unlink(missing_ok=True)
+        for left in (*self.path.rglob("*.lock"), self.path / "packed-refs.new"):
+            left.unlink(missing_ok=True)
         self._repo.git.prune("--expire=now")
         self._gc()
 

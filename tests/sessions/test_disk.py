@@ -179,3 +179,24 @@ async def test_a_gc_that_a_killed_engine_left_or_another_host_marked_stops_no_se
     (running.folder.lineage / "gc.pid").write_text(f"{os.getpid()} {host}", encoding="utf-8")
     assert await running.run() is SessionState.FINISHED
     assert all(attempt.commit for attempt in running.state.attempts.values())
+
+
+LEFT = (
+    "packed-refs.new",
+    "packed-refs.lock",
+    "objects/info/commit-graph.lock",
+    "refs/heads/lineage/001.lock",
+)
+"""What a git that was killed leaves, and what no later git would get past."""
+
+
+@pytest.mark.parametrize("left", LEFT)
+async def test_what_a_killed_git_leaves_half_written_stops_no_search(
+    tmp_path: Path, left: str
+) -> None:
+    running = search(tmp_path)
+    git.Repo.init(running.folder.lineage, bare=True, initial_branch="main").close()
+    (running.folder.lineage / left).parent.mkdir(parents=True, exist_ok=True)
+    (running.folder.lineage / left).write_text("half", encoding="utf-8")
+    assert await running.run() is SessionState.FINISHED
+    assert all(attempt.commit for attempt in running.state.attempts.values())
