@@ -16,6 +16,8 @@ from workbench.errors import CannotGoOn
 from workbench.plain import inert_line
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sessions.folder import SessionFolder
 
 ENGINE = "workbench.engine_entry"
@@ -74,10 +76,21 @@ def is_alive(folder: SessionFolder) -> bool:
 
 def terminate(folder: SessionFolder) -> bool:
     """Tell the session's engine to end now; return whether there was one to tell."""
+    return _signalled(folder, os.kill, signal.SIGTERM)
+
+
+def kill(folder: SessionFolder) -> bool:
+    """End the session's engine and all it started, as a power cut would; return whether there was one to end."""
+    return _signalled(folder, os.killpg, signal.SIGKILL)
+
+
+def _signalled(
+    folder: SessionFolder, send: Callable[[int, int], None], number: signal.Signals
+) -> bool:
     found = holder(folder)
     if found is None or presence(folder) is not Presence.ALIVE:
         return False
-    os.kill(found.pid, signal.SIGTERM)
+    send(found.pid, number)
     return True
 
 

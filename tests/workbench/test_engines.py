@@ -124,6 +124,19 @@ def test_a_killed_engine_is_seen_as_crashed_and_revived(folder: SessionFolder, p
     assert revived.pid != engine.pid
 
 
+@pytest.mark.slow
+def test_an_engine_that_hears_nothing_is_killed_by_stop_now_and_goes_on_later(
+    folder: SessionFolder, pike: Pike
+) -> None:
+    engine = holder(folder)
+    assert engine is not None
+    os.kill(engine.pid, signal.SIGSTOP)  # as a strategy that never returns
+    told = pike("stop", "s", "--now")
+    assert (told.code, "it did not end either and was killed" in told.err) == (0, True)
+    assert launch.presence_now(folder) is not Presence.ALIVE
+    assert pike("resume", "s").code == 0
+
+
 def test_an_engine_whose_folder_is_removed_ends_by_itself(folder: SessionFolder) -> None:
     engine = holder(folder)
     assert engine is not None

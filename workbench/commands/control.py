@@ -118,6 +118,12 @@ def _stop(folder: SessionFolder, printer: Printer, *, now: bool) -> int:
         printer.talk(f"{folder.name} has stopped. `pike resume {folder.name}` goes on.")
         return DONE
     printer.talk(f"{folder.name}: the engine did not respond and was told to end.")
+    if _ended(folder, TAKEN_LIMIT_S) or not launch.kill(folder):
+        return DONE
+    printer.talk(
+        f"{folder.name}: it did not end either and was killed. What was paid for and written is kept; its log: "
+        f"{folder.log}"
+    )
     return DONE if _ended(folder, TAKEN_LIMIT_S) else FAILED
 
 
