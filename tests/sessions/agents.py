@@ -10,7 +10,7 @@ import asyncio
 import os
 import signal
 import sys
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from mcp import Client
 
 from mcp_server.app import build
 from mcp_server.local import Setting
+from sessions.errors import SessionBusy
 from sessions.fold import fold
 from sessions.folder import all_in
 from sessions.gateway import Gateway
@@ -89,7 +90,8 @@ class Engines:
         return folder
 
     def revive(self, folder: SessionFolder) -> None:
-        launch.start(folder)
+        with suppress(SessionBusy):  # another server was quicker
+            launch.start(folder)
 
 
 @dataclass
