@@ -57,7 +57,7 @@ class Lineages:
         self._commits = 0
 
     async def prepare(self) -> None:
-        """Make the repository, or mend what a kill left: stale locks, half-written objects.
+        """Make the repository, or mend what a kill left: one made by half, stale locks, half-written objects.
 
         Raises:
             LineageError: there is no git, or it failed.
@@ -92,12 +92,11 @@ class Lineages:
             )
         import git  # takes 0.1 s, and fails where there is no git
 
-        if not (self.path / "HEAD").is_file():
-            git.Repo.init(self.path, bare=True, initial_branch=MAIN).close()
-        self._repo = git.Repo(self.path)
-        self._repo.git.update_environment(GIT_CONFIG_NOSYSTEM="1", LC_ALL="C")
         for left in (*self.path.rglob("*.lock"), self.path / "packed-refs.new"):
             left.unlink(missing_ok=True)
+        git.Repo.init(self.path, bare=True, initial_branch=MAIN).close()  # one that is whole stays
+        self._repo = git.Repo(self.path)
+        self._repo.git.update_environment(GIT_CONFIG_NOSYSTEM="1", LC_ALL="C")
         self._repo.git.prune("--expire=now")
         self._gc()
 

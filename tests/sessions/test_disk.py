@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import socket
 import sqlite3
 import subprocess
@@ -198,5 +199,21 @@ async def test_what_a_killed_git_leaves_half_written_stops_no_search(
     git.Repo.init(running.folder.lineage, bare=True, initial_branch="main").close()
     (running.folder.lineage / left).parent.mkdir(parents=True, exist_ok=True)
     (running.folder.lineage / left).write_text("half", encoding="utf-8")
+    assert await running.run() is SessionState.FINISHED
+    assert all(attempt.commit for attempt in running.state.attempts.values())
+
+
+@pytest.mark.parametrize(
+    "kept", [("HEAD",), ("HEAD", "refs", "config.lock"), ("HEAD", "objects", "refs")]
+)
+async def test_a_repository_that_a_kill_left_half_made_is_made_whole(
+    tmp_path: Path, kept: tuple[str, ...]
+) -> None:
+    running = search(tmp_path)
+    git.Repo.init(running.folder.lineage, bare=True, initial_branch="main").close()
+    (running.folder.lineage / "config.lock").touch()
+    for left in running.folder.lineage.iterdir():
+        if left.name not in kept:
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
     assert await running.run() is SessionState.FINISHED
     assert all(attempt.commit for attempt in running.state.attempts.values())
