@@ -47,7 +47,7 @@ class Own:
 
 def is_own(name: str) -> bool:
     """Return whether a name of `--strategy` means a file."""
-    return MARK in name
+    return MARK in name or name.endswith(".py")
 
 
 def load(name: str, sha256: str = "") -> Own:

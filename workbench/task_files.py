@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,10 +34,17 @@ def find(named: str) -> NamedTask:
         WrongUsage: no such file or task, or the file is not in KernelBench format.
     """
     path = Path(named).expanduser()
-    if path.is_file():
+    try:
+        known = bool(named) and path.stat()
+    except (OSError, ValueError):  # of a name that no file can have, too
+        known = False
+    if known and stat.S_ISREG(known.st_mode):
         return _registered(path)
-    if path.is_dir():
-        raise WrongUsage(f"{named} is a folder; a task is one file, or SUITE/NAME.")
+    if known:
+        kind = "a folder" if stat.S_ISDIR(known.st_mode) else "no plain file"
+        raise WrongUsage(f"{named} is {kind}; a task is one file, or SUITE/NAME.")
+    if not named:
+        raise WrongUsage("the task's name is empty; a task is one file, or SUITE/NAME.")
     if named.endswith(".py") or named.startswith((".", "/", "~")):
         raise WrongUsage(f"there is no file {named}.")
     return listed(named)

@@ -147,7 +147,11 @@ def read_script(path: Path) -> list[Line]:
     try:
         rows: Any = json.loads(path.read_text(encoding="utf-8"))
         return [_read_line(row) for row in rows]
-    except (OSError, ValueError, TypeError, AttributeError) as error:
+    except OSError as error:
+        raise ModelRefused(
+            f"cannot use the script {path}: {error.strerror}", "bad_settings"
+        ) from error
+    except (ValueError, TypeError, AttributeError) as error:
         raise ModelRefused(f"cannot use the script {path}: {error}", "bad_settings") from error
 
 

@@ -141,7 +141,7 @@ def test_what_is_no_strategy_is_refused_in_a_sentence(
         own_strategy.load(written(tmp_path, harm(shown())))
 
 
-@pytest.mark.parametrize("name", ["mine.py:", "mine.py:not a class"])
+@pytest.mark.parametrize("name", ["mine.py", "mine.py:", "mine.py:not a class"])
 def test_a_name_without_a_class_is_refused(name: str) -> None:
     with pytest.raises(OwnStrategyRefused, match="after the file comes a class, as in mine"):
         own_strategy.load(name)

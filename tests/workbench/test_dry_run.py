@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -49,6 +50,29 @@ def test_a_dry_run_refuses_as_a_start_would(pike: Pike, home: Path) -> None:
     told = pike("run", "starter/softmax", "--model", "offlin", "--dry-run")
     assert (told.code, told.out) == (2, "")
     assert "'offlin'" in told.err
+
+
+@pytest.mark.parametrize("flag", ["--name", "--from", "--instructions"])
+def test_an_empty_word_is_refused_and_not_taken_for_none(pike: Pike, home: Path, flag: str) -> None:
+    told = pike("run", "starter/softmax", "--model", "offline", "--dry-run", flag, "")
+    assert (told.code, told.out) == (2, "")
+    assert f"{flag} is empty" in told.err
+
+
+def test_what_is_no_file_of_text_is_refused_by_its_kind(pike: Pike, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
+    refusals = {
+        "": "the task's name is empty",
+        "/dev/null": "/dev/null is no plain file",
+        str(tmp_path / "pipe.py"): "pipe.py is no plain file",
+        str(tmp_path): "is a folder",
+        str(tmp_path / "none.py"): "there is no file",
+        "a" * 5000 + ".py": "there is no file",
+    }
+    for named, why in refusals.items():
+        told = pike("run", named, "--model", "offline", "--dry-run")
+        assert (told.code, told.out) == (2, "")
+        assert why in told.err
 
 
 def test_a_name_that_is_taken_is_refused_before_anything_starts(pike: Pike, home: Path) -> None:

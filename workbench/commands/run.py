@@ -9,7 +9,7 @@ from sessions import folder as folders
 from sessions.summary import rows
 from workbench import checks, expected, run_line, starting
 from workbench.commands import step
-from workbench.errors import DONE, FAILED
+from workbench.errors import DONE, FAILED, WrongUsage
 from workbench.kept_models import each
 from workbench.watching import Way, begin
 
@@ -27,6 +27,7 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
         name: getattr(typed, name) for name in (*run_line.FLAGS, *run_line.OPTIONS)
     }
     settings = run_line.settings(flags)
+    _refuse_empty(typed)
     wish = starting.Wish(
         task=typed.task,
         name=typed.name or "",
@@ -43,6 +44,17 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
     if typed.step:
         return step.take(folder, step.How(json=typed.json), printer)
     return begin(folder, Way.of(typed), printer)
+
+
+def _refuse_empty(typed: argparse.Namespace) -> None:
+    """Refuse an empty word where none would do, as of a shell's variable that is not set."""
+    for flag, value in (
+        ("name", typed.name),
+        ("from", typed.origin),
+        ("instructions", typed.instructions),
+    ):
+        if value == "":
+            raise WrongUsage(f"--{flag} is empty: give it a value, or leave it out.")
 
 
 def _only_tell(

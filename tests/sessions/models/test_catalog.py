@@ -90,7 +90,9 @@ def test_a_scripted_model_is_read_from_its_file(tmp_path: Path) -> None:
     script.write_text('[{"role": "start", "text": "hello"}]', encoding="utf-8")
     assert resolve(f"scripted:{script}", {}, {}).name == f"scripted:{script}"
     assert "scripted:FILE.json" in str(refused("scripted"))
-    assert "cannot use the script" in str(refused(f"scripted:{tmp_path / 'none'}"))
+    missing = str(refused(f"scripted:{tmp_path / 'none'}"))
+    assert missing.startswith("cannot use the script ")
+    assert missing.endswith("none: No such file or directory")
 
 
 async def test_a_table_reaches_its_own_host_with_its_own_key() -> None:
