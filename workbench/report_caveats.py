@@ -65,7 +65,7 @@ def _budgets(section: Section) -> str:
 def _budget(run: Run) -> str:
     queries, usd, hours = (run.limits.get(key) for key in ("queries", "cost_usd", "hours"))
     told = (
-        f"{queries:g} queries" if queries is not None else "",
+        fmt.plural(int(queries), "query", "queries") if queries is not None else "",
         fmt.money(usd) if usd is not None else "",
         f"{hours:g} h" if hours is not None else "",
     )

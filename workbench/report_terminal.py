@@ -40,7 +40,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 HEIGHT = 16
 WIDEST = 100
 CELL = 40
-"""Characters of a cell."""
+"""Characters of a name; numbers and our own words stay whole."""
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -73,9 +73,12 @@ def _section(section: SectionView, printer: Printer) -> None:
 
 
 def _table(table: Table, wanted: Mapping[str, str], printer: Printer) -> None:
-    places = [table.head.index(head) for head in wanted]
+    places = [(table.head.index(head), head in table.left) for head in wanted]
     cell = max(16, min(CELL, (_columns() - 60) // 2))
-    rows = [[short(row[place], cell) for place in places] for row in table.rows]
+    rows = [
+        [short(row[place], cell) if foreign else row[place] for place, foreign in places]
+        for row in table.rows
+    ]
     right = [shown for head, shown in wanted.items() if head not in table.left]
     printer.table(list(wanted.values()), rows, right)
 

@@ -159,6 +159,10 @@ def _is_sure(pair: Pair, ends: Interval | None) -> bool:
 # --- what it cost
 
 
+def _queries(count: float) -> str:
+    return fmt.plural(round(count), "query", "queries")
+
+
 def costs(section: Section) -> list[str]:
     """Return what it cost, in all and by configuration."""
     counted = totals(section)
@@ -167,7 +171,7 @@ def costs(section: Section) -> list[str]:
     hours = fmt.duration(sum(t.running_s for t in counted))
     whole = f"In all: {cost(usd, unknown)}, {fmt.plural(queries, 'query', 'queries')}, {hours} of searching."
     per_run = [
-        f"{name(t.configuration)} {cost(t.cost_usd / t.runs, t.unpriced)} and {t.queries / t.runs:.0f} queries"
+        f"{name(t.configuration)} {cost(t.cost_usd / t.runs, t.unpriced)} and {_queries(t.queries / t.runs)}"
         for t in counted
     ]
     return [whole, f"Per run: {listed(per_run, '; ')}."]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import csv
 import json
+import re
 import sys
 from dataclasses import replace
 from importlib import import_module
@@ -278,6 +279,9 @@ def test_a_configuration_without_a_correct_answer_has_1_and_says_so(home: Path, 
     assert "4 of 8 runs found a correct answer" in told.out
     assert "0 of 2" in told.out
     assert "full is ahead" in told.out
+    assert re.search(r"\d ahead, \d behind of 2$", told.out, re.MULTILINE), (
+        "whole, at 80 columns too"
+    )
 
 
 # --- words
@@ -337,6 +341,9 @@ def test_other_budgets_and_stopped_runs_are_kept_in_mind() -> None:
     one, two = run_of_study(Study("a")), run_of_study(Study("b", "other"))
     (same,) = report_of("", [one, two]).sections
     assert "Budgets differ" not in " ".join(report_caveats.caveats(same))
+    single = replace(two, limits={"queries": 1})
+    (section,) = report_of("", [one, single]).sections
+    assert "other 1 query." in " ".join(report_caveats.caveats(section))
     two = replace(two, limits={"queries": 10, "cost_usd": None, "hours": 2.0}, state="stopped")
     (section,) = report_of("", [one, two]).sections
     told = " ".join(report_caveats.caveats(section))
