@@ -52,6 +52,10 @@ def new(client_id: str, scopes: Iterable[str] = ()) -> tuple[str, Grant]:
     Raises:
         BadTokenFile: the client's name or a scope is none.
     """
+    if not _CLIENT.fullmatch(client_id) or client_id == LOCAL:
+        raise BadTokenFile(
+            f"{client_id!r} cannot name a client: at most 64 letters, digits, '.', '_' and '-', not {LOCAL!r}."
+        )
     token = f"pike_{secrets.token_urlsafe(32)}"
     wanted = dict.fromkeys((BASIC, *scopes))
     return token, _checked(Grant(digest(token), client_id, tuple(wanted)), "the new token")

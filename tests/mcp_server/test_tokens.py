@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -87,6 +88,12 @@ def test_a_line_that_is_not_as_it_should_be_is_refused_by_its_number(
         tokens.read(path)
     assert "line 2" in str(refused.value)
     assert "pike_secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["a b", "", "local", "x" * 65, "a\x1b[31m"])
+def test_a_new_token_is_refused_by_the_name_that_was_typed(name: str) -> None:
+    with pytest.raises(BadTokenFile, match=f"^{re.escape(repr(name))} cannot name a client"):
+        tokens.new(name)
 
 
 def test_a_file_that_others_may_write_is_refused(tmp_path: Path) -> None:
