@@ -398,8 +398,8 @@ def _task(p: argparse.ArgumentParser) -> None:
 def _suite(p: argparse.ArgumentParser) -> None:
     acts = p.add_subparsers(title="acts", metavar="ACT", parser_class=Parser, required=True)
     add = acts.add_parser("add", help="list the tasks of a folder as SUITE/NAME; nothing is copied")
-    add.add_argument("format", metavar="kernelbench", choices=("kernelbench",),
-                     help="what its files are: each with Model, get_inputs and get_init_inputs")  # fmt: skip
+    add.add_argument("format", metavar="FORMAT", choices=("kernelbench",),
+                     help="of its files: kernelbench, each with Model, get_inputs and get_init_inputs")  # fmt: skip
     add.add_argument("path", metavar="PATH",
                      help="a checkout of KernelBench or PIKE, or any folder of such files")  # fmt: skip
     add.add_argument(

@@ -68,7 +68,10 @@ def test_a_task_of_a_suite_is_named_as_any_other(pike: Pike) -> None:
         (("suite", "add", "kernelbench", "/nowhere"), "There is no folder /nowhere"),
         (("suite", "add", "kernelbench", "/usr", "--name", "../x"), "cannot name a suite"),
         (("suite", "add", "kernelbench", "/usr", "--name", "starter"), "a suite of the product"),
-        (("suite", "add", "other", "/usr"), "invalid choice"),
+        (
+            ("suite", "add", "other", "/usr"),
+            "FORMAT: invalid choice: 'other' (choose from 'kernelb",
+        ),
         (("suite", "remove", "other"), "no suite 'other'"),
         (("suite",), "required"),
     ],
