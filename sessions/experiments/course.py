@@ -156,7 +156,8 @@ def _passed_over(plan: Plan, runs: Sequence[Run]) -> list[Run]:
             why = f"{other.session} found that {other.why}"
             found.append(replace(run, state=RunState.PASSED_OVER, why=why))
         elif run.state is RunState.CRASHED and run.revived >= REVIVALS:
-            why = f"its engine was started {run.revived} times again in vain: {run.why}"
+            vain = f"its engine was started {run.revived} times again in vain: "
+            why = vain + run.why.removeprefix(vain)
             found.append(replace(run, state=RunState.FAILED, why=why))
         else:
             found.append(run)

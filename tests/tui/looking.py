@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
-LIMIT_S = 5.0
+LIMIT_S = 30.0
 
 
 async def until(pilot: Pilot[Any], holds: Callable[[], object], limit_s: float = LIMIT_S) -> None:
-    """Wait until something holds; fail after five seconds, or more where another process answers."""
+    """Wait until something holds; fail after half a minute: the machine may be busy."""
     end = time.monotonic() + limit_s
     while not holds():
         assert time.monotonic() < end, f"it did not come to hold within {limit_s:g} s"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,7 +43,8 @@ async def main(folder: SessionFolder, ready: int) -> None:
     models = {name: shares.model(replace(model, name=name)) for name in names}
     evaluator = shares.evaluator(FatedEvaluator(unfit=unfit, delay_s=0.002))
     engine = await found.engine(models=models, evaluator=evaluator)
-    os.write(ready, b"1")
+    with suppress(OSError):  # whoever started it may have been killed meanwhile
+        os.write(ready, b"1")
     os.close(ready)
     await engine.run()
 

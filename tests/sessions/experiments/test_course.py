@@ -148,6 +148,8 @@ def test_a_crashed_engine_is_revived_a_few_times_only() -> None:
     found = course(plan, runs, rows)
     assert not found.revive
     assert found.runs[0].state is RunState.FAILED
+    seen_again = [replace(found.runs[0], state=RunState.CRASHED), *found.runs[1:]]
+    assert course(plan, seen_again, rows).runs[0].why == found.runs[0].why
 
 
 def test_a_session_without_an_engine_yet_is_given_one() -> None:
