@@ -142,6 +142,6 @@ def test_one_search_from_start_to_stop_through_a_terminal_that_dies(home: Path, 
     tmux.press("x")
     tmux.until("■ stopped by")
     tmux.press("q")
-    tmux.until("Pane is dead (status 0")
+    tmux.until("ended with status 0")
     until_no_engine(folder)
     assert "stopped" in pike(tmux, "sessions")
