@@ -8,7 +8,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mcp_server.cubins import usage
@@ -54,7 +54,22 @@ def test_what_is_no_gpu_program_tells_nothing(tmp_path: Path) -> None:
     assert (found.registers_max, found.spill_bytes) == (None, None)
 
 
+FAR = bytes(20) + struct.pack("<Q", 2**63) + bytes(10) + struct.pack("<HHH", 64, 1, 0)
+"""A table of sections that begins further than any file is long."""
+UNENDED = (
+    bytes(20)
+    + struct.pack("<Q", 64)
+    + bytes(10)
+    + struct.pack("<HHH", 64, 1, 0)
+    + struct.pack("<II16xQQ", 0, 1, 104, 5)
+    + b"names"
+)
+"""A name that nothing ends."""
+
+
 @given(st.binary(max_size=400))
+@example(FAR)
+@example(UNENDED)
 def test_no_file_of_a_candidate_upsets_the_reader(
     tmp_path_factory: pytest.TempPathFactory, noise: bytes
 ) -> None:

@@ -21,7 +21,7 @@ from sessions.fold import apply
 from sessions.model import ORIGINAL, State
 from sessions.models.port import ModelRefused
 from sessions.states import SessionState, may_follow
-from sessions.steering import status
+from sessions.steering import status, weights
 from strategies.options import NAMES as OPTIONS
 from strategies.protocol import Language
 from tests.fakes import SOURCE, FatedEvaluator, FatedModel, refused, unanswered
@@ -225,7 +225,8 @@ def steers_stand(state: State, fact: f.Fact) -> None:
     assert state.banned.isdisjoint(state.pins)
     match fact.body:
         case f.Proposed(proposals=[{"role": "improve", "parent": first}, *_], dump=dict()):
-            assert first in state.pins or not state.pins
+            # Where there is one place for several seeds, the heaviest gets it.
+            assert first in state.pins or not state.pins or weights(state)
         case f.QuerySent(proposal=name, model=model):
             named = {each for entry in state.models.values() for each in entry.split(",")}
             forked = state.trajectories[name].proposal.meta.get("model")
