@@ -58,12 +58,7 @@ def _facts(program: bytes) -> list[tuple[int, int]]:
         return [
             fact for name, text in _sections(program) if name == b".nv.info" for fact in _told(text)
         ]
-    except (
-        struct.error,
-        IndexError,
-        ValueError,
-        OverflowError,
-    ):  # places and names of a stranger's making
+    except (struct.error, IndexError, ValueError, OverflowError):  # a stranger's places and names
         return []
 
 
