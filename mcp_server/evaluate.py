@@ -207,7 +207,6 @@ class Conversation:
             "pid": worker.child.pid,
             "level": sandbox.level,
             "scratch": seen,
-            "cpu_s": worker.child.count_cpu(),
         }
         self.scratches += [seen, str(worker.child.scratch)]
         await self.judge.link.send(answer, (worker.socket.fileno(),))
@@ -218,7 +217,7 @@ class Conversation:
         answer: Message = {"op": "output", "request": message.get("request")}
         if ending is not None:
             answer |= {"stdout": ending.stdout, "stderr": ending.stderr}
-            answer |= {"exit": ending.exit, "cause": ending.cause, "cpu_s": ending.cpu_s}
+            answer |= {"exit": ending.exit, "cause": ending.cause}
         await self._send(answer)
 
     async def _end(self, name: str) -> Ending | None:

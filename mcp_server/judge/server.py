@@ -30,8 +30,6 @@ class GivenWorker:
     socket: socket.socket
     level: str | None
     """Layer around it: `bwrap`, `landlock` or `process`."""
-    cpu_s: float | None = None
-    """Processor seconds it had used by then; None where nobody looked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +41,6 @@ class Printed:
     exit: int | None
     cause: str | None
     """The limit that ended it, if one did."""
-    cpu_s: float | None = None
-    """Processor seconds that it and what it started used, seen from outside."""
 
 
 class Server:
@@ -101,7 +97,7 @@ class Server:
             raise Fault("infra_error", "sandbox_failed", str(answer.get("error", "no worker came")))
         sock = socket.socket(fileno=descriptors[0])
         name, level = str(answer.get("worker")), answer.get("level")
-        return GivenWorker(name, sock, level, answer.get("cpu_s"))
+        return GivenWorker(name, sock, level)
 
     def built(self, worker: GivenWorker, folder: str) -> dict[str, Any]:
         """Have the server build what lies in a folder of a worker; return what the worker is told.
@@ -133,7 +129,6 @@ class Server:
             str(answer.get("stderr") or ""),
             answer.get("exit"),
             answer.get("cause"),
-            answer.get("cpu_s"),
         )
 
     @contextlib.contextmanager

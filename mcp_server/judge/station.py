@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from mcp_server.judge.faults import Fault
-from mcp_server.judge.inputs import Patch, Staged
+from mcp_server.judge.inputs import Draw, Patch, Staged
 from mcp_server.judge.oracle import secret
 from mcp_server.judge.sources import Sources
 from mcp_server.judge.statistics import deviation, median
@@ -194,13 +194,14 @@ class Station:
 
     def reveal(self, staged: Staged) -> tuple[Staged, Patch]:
         """Draw a secret change of the set and make it in the judge's copy."""
-        patch = staged.change(self.sources.usual(), self.generator, self.state.reveal)
-        staged.apply(patch)
-        return staged, patch
+        return self._changed(staged, self.sources.usual(), self.state.reveal)
 
     def replace(self, staged: Staged) -> tuple[Staged, Patch]:
         """Draw new values for the whole set and put them into the judge's copy."""
-        patch = staged.change(self.sources.whole(), self.generator, "whole")
+        return self._changed(staged, self.sources.whole(), "whole")
+
+    def _changed(self, staged: Staged, source: Draw, how: str) -> tuple[Staged, Patch]:
+        patch = staged.change(source, self.generator, how)
         staged.apply(patch)
         return staged, patch
 

@@ -117,8 +117,7 @@ class Worker:
         self.sizes = sizes
         self.device = device
         self.number = 0
-        self.began = monotonic()
-        self.posted = self.began
+        self.posted = monotonic()
         self.asked_s = 0.0
         """How long requests were open: the time in which the worker has a reason to compute."""
         self.spins = (os.cpu_count() or 1) > 2 and device != "cpu"

@@ -148,14 +148,12 @@ class Bench:
             "pid": started.process.pid,
             "level": "process",
             "scratch": None,
-            "cpu_s": cpu_s([started.process.pid]),
         }
         self.channel.send(message, (mine.fileno(),))
         mine.close()
 
     def _drop_worker(self, asked: dict[str, Any]) -> None:
         started = self.workers.pop(asked["worker"])
-        used_s = cpu_s(tree(started.process.pid))
         try:
             started.process.wait(0.5)
         except subprocess.TimeoutExpired:
@@ -168,7 +166,6 @@ class Bench:
             "stderr": _tail(started.folder / "stderr"),
             "exit": started.process.returncode,
             "cause": None,
-            "cpu_s": used_s,
         }
         self.channel.send(message)
 
