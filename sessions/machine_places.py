@@ -5,6 +5,7 @@
 | `places.db`, table `tickets` | who holds and who waits for a place of which pool |
 | `places.db`, table `pace` | from when on the next may start: what spaces tries, and holds them back |
 | `owners/ID` | a file that a process keeps locked as long as it lives |
+| `opening` | a file that a process locks while it opens `places.db` |
 
 A free place goes to the session that holds the fewest of its pool, then to who has waited longest: no session starves
 behind one with more trajectories. Whoever looks grants every free place, to itself or not.
@@ -72,7 +73,8 @@ class MachinePlaces:
         self._owners.mkdir(parents=True, exist_ok=True)
         self.owner = uuid.uuid4().hex
         self._alive = _locked_file(self._owners / self.owner)
-        self._db = _opened(folder / "places.db")
+        with _one_at_a_time(folder / "opening"):
+            self._db = _opened(folder / "places.db")
         self._swept = 0.0
         self._forget()
 
@@ -278,6 +280,16 @@ def _locked_file(path: Path) -> int:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     return descriptor
+
+
+@contextmanager
+def _one_at_a_time(path: Path) -> Generator[None]:
+    """Keep others from opening the file: SQLite does not wait where two make it a WAL file, it fails one of them."""
+    descriptor = _locked_file(path)
+    try:
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _opened(path: Path) -> sqlite3.Connection:

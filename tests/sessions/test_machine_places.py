@@ -6,6 +6,8 @@ import asyncio
 import sqlite3
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
@@ -83,6 +85,19 @@ def test_two_processes_never_hold_more_than_there_are(stack: ExitStack, tmp_path
         held += 1 if sign == "+" else -1
         most = max(most, held)
     assert 0 < most <= 2
+
+
+def test_many_that_open_a_new_file_at_once_all_get_it(tmp_path: Path) -> None:
+    gate = threading.Barrier(4)
+
+    def open_all() -> None:
+        for n in range(100):
+            gate.wait(LIMIT_S)
+            MachinePlaces(tmp_path / str(n), "a").close()
+
+    with ThreadPoolExecutor(4) as pool:
+        for one in [pool.submit(open_all) for _ in range(4)]:
+            one.result(LIMIT_S)
 
 
 async def test_what_a_killed_process_held_is_given_back(stack: ExitStack, tmp_path: Path) -> None:
