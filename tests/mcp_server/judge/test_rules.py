@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 import torch
@@ -13,9 +14,13 @@ import torch
 from mcp_server.judge import budget as budgets
 from mcp_server.judge import gates
 from mcp_server.judge.budget import Bound, FormatRun
+from mcp_server.judge.clock import Lane
 from mcp_server.judge.compare import compare
 from mcp_server.judge.qualification import margins_of
 from mcp_server.judge.structure import paths_of
+
+if TYPE_CHECKING:
+    from mcp_server.judge.station import Station
 
 torch.set_num_threads(1)
 BOUND = Bound(scale=1.0, budget=1e-3, absolute=1e-2, relative=1e-2)
@@ -160,6 +165,39 @@ def test_a_worker_whose_clock_always_lags_is_not_confirmed() -> None:
     assert gates.clock_confirmed([5e-6] * 40, raw, gates.GPU)
     assert not gates.clock_confirmed([1e-3] * 40, raw, gates.GPU)
     assert gates.clock_confirmed([1e-3] * 20 + [5e-6] * 20, raw, gates.GPU)
+
+
+def queued(device_s: list[float]) -> Lane:
+    """Return a lane whose calls were queued eight at a time, each batch with 1 ms beside its events."""
+    lane = Lane(cast("Station", None), "model", 10.0)
+    lane.device_s = device_s
+    for first in range(0, len(device_s), 8):
+        events = sum(device_s[first : first + 8])
+        lane.batches.append((events + 1e-3, events, events))
+    return lane
+
+
+@pytest.mark.parametrize("held_up", [0.0, 0.002, 0.01, 0.03])
+def test_single_calls_that_the_machine_holds_up_beside_both_models_blame_neither(
+    held_up: float,
+) -> None:
+    generator = random.Random(int(held_up * 1e4))
+    confirmed = 0
+    for _ in range(200):
+        sides = (
+            [20e-6 + 1e-3 * (generator.random() < held_up) for _ in range(480)] for _ in range(2)
+        )
+        mine, originals = (queued(side) for side in sides)
+        confirmed += gates.batches_confirmed(mine, originals, gates.GPU)
+    assert confirmed >= 190
+
+
+def test_calls_of_which_some_do_the_work_of_many_are_not_confirmed() -> None:
+    original = queued([200e-6] * 480)
+    assert gates.batches_confirmed(queued([50e-6] * 480), original, gates.GPU)
+    for every in (8, 20, 50):
+        mine = [50e-6 + 150e-6 * every * (i % every == 0) for i in range(480)]
+        assert not gates.batches_confirmed(queued(mine), original, gates.GPU)
 
 
 def test_answers_that_take_longer_to_deliver_than_the_originals_are_late() -> None:
