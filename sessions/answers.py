@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions import answers_on_candidates, budget, steering
 from sessions.answering import Answer, Outside, applied, changed_since, refused, shown, whole
-from sessions.answers_on_candidates import AGENTS
+from sessions.answers_on_candidates import AGENTS, asks_nobody
 from sessions.facts import Steered
 from sessions.ids import steer_id
 from sessions.model import ORIGINAL
@@ -176,7 +176,7 @@ def _model(state: State, command: Command, outside: Outside) -> Answer:
     before = {each: state.models.get(each, "") for each in roles}
     if set(before.values()) == {name}:
         return refused(f"{role} is {name} already")
-    trouble = outside.trouble(name) or _unpriced(state, name, outside)
+    trouble = asks_nobody(state) or outside.trouble(name) or _unpriced(state, name, outside)
     labels = {each: found.label for each, found in outside.models.items()}
     models = dict.fromkeys(roles, name)
     return refused(trouble) if trouble else applied(models=models, before=before, labels=labels)

@@ -103,7 +103,7 @@ def _fork(state: State, command: Command, now: float, outside: Outside) -> Answe
     name, count = str(args.get("candidate") or ORIGINAL), args.get("count", 1)
     text, model = str(args.get("text") or "").strip(), str(args.get("model") or "")
     why = (
-        _asks_nobody(state)
+        asks_nobody(state)
         or _unknown(state, name)
         or _cannot_be_parent(state, name)
         or _no_count(count)
@@ -211,7 +211,8 @@ def _cannot_descend(state: State, name: str) -> str:
     return "" if judged else f"{name} is still being judged; try again when it has its verdict"
 
 
-def _asks_nobody(state: State) -> str:
+def asks_nobody(state: State) -> str:
+    """Return why nobody could answer a prompt: a search without models stays so."""
     if state.models:
         return ""
     return "this search asks no language model, so nobody could answer: submit a candidate instead"

@@ -91,13 +91,14 @@ async def test_its_hours_end_it_too(tmp_path: Path) -> None:
     assert running.state.code == "hours"
 
 
-async def test_a_guide_is_told_for_as_many_attempts_as_asked_and_nobody_can_be_forked_to(
+async def test_a_guide_is_told_for_as_many_attempts_as_asked_and_nobody_can_be_asked_instead(
     tmp_path: Path,
 ) -> None:
     running = external(tmp_path)
     journal = running.folder.journal
     send(journal, "guide", {"text": "no atomics", "last": 1}, author="nora", seen_seq=1)
     send(journal, "guide", {"text": "two\nlines", "scope": "candidate:c0"}, seen_seq=1)
+    send(journal, "model", {"role": "all", "model": "offline"}, author="nora", seen_seq=1)
     send(journal, "fork", {"candidate": "c0", "count": 1}, author="nora", seen_seq=1)
     send(journal, "submit", handed(), author="mine", seen_seq=1)
     engine = await running.engine(step=True)
@@ -105,9 +106,11 @@ async def test_a_guide_is_told_for_as_many_attempts_as_asked_and_nobody_can_be_f
         assert await engine.run() is SessionState.STOPPED
     state = running.state
     assert state.cause == "waiting for an attempt"
-    first, second, fork, _ = state.steers.values()
+    first, second, model, fork, _ = state.steers.values()
     assert (status(state, first), status(state, second)) == ("spent", "in force")
-    assert "asks no language model" in fork.why
+    assert state.models == {}
+    for refused in (model, fork):
+        assert "asks no language model" in refused.why
     assert guidance(state).splitlines()[1:] == ["- about candidate c0: two lines"]
 
 
