@@ -1,4 +1,4 @@
-"""Long calls as jobs: started, waited for, cancelled; they outlive the call, and end with the server.
+"""Long calls as jobs: started in turn, waited for, cancelled; they outlive the call, and end with the server.
 
 ```
 queued ──▶ running ──▶ done
@@ -22,6 +22,7 @@ import anyio.abc
 from mcp_server.artifacts import KEPT_S, new_id
 from mcp_server.contract import EngineResult, JobState, Status
 from mcp_server.errors import EvaluatorError, QueueFull, UnknownId
+from mcp_server.turns import Ticket, Turns
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +34,7 @@ Act = Callable[["Job"], Awaitable[EngineResult]]
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """How many jobs a caller may have."""
+    """How many jobs a caller may have; of a caller that names its sessions, each of them."""
 
     running: int = 2
     queued: int = 8
@@ -41,6 +42,8 @@ class Allowance:
 
 AGENTS = Allowance()
 ENGINES = Allowance(running=16, queued=64)
+_QUEUED_LIMIT = 1024
+"""Of one caller, whatever sessions it names."""
 _FINISHED_LIMIT = 500
 """Finished jobs of one caller that are kept."""
 
@@ -101,29 +104,45 @@ class Jobs:
     allowance: Allowance = AGENTS
     """Of a caller about whom nothing else is said."""
     clock: Callable[[], float] = time.monotonic
+    room: Callable[[str], int] = lambda _lane: _QUEUED_LIMIT
+    """How many jobs of a lane are worth having under way at once; by default as many as callers may have."""
     _jobs: dict[str, Job] = field(default_factory=dict[str, Job])
-    _running: dict[str, anyio.Semaphore] = field(default_factory=dict[str, anyio.Semaphore])
+    _turns: Turns = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._turns = Turns(self.room)
 
     def start(
-        self, caller: str, act: Act, allowance: Allowance | None = None, *, whole: bool = False
+        self,
+        caller: str,
+        act: Act,
+        allowance: Allowance | None = None,
+        *,
+        whole: bool = False,
+        session: str = "",
+        lane: str = "",
     ) -> Job:
-        """Queue a job; it runs as soon as its caller has room.
+        """Queue a job; it runs when its turn comes: callers are served in turn, and the sessions of each.
+
+        `session`: the search it belongs to, as its caller names it. `lane`: what it needs room on, a device.
 
         Raises:
             QueueFull: the caller has too many waiting.
         """
         allowed = allowance or self.allowance
-        mine = [j for j in self._jobs.values() if j.caller == caller and j.state == "queued"]
-        if len(mine) >= allowed.queued:
-            raise QueueFull(
-                f"You have {len(mine)} jobs queued, which is the most: wait_job for one, or cancel_job."
-            )
+        self._refuse_too_many(caller, session, allowed)
         now = self.clock()
         job = Job(new_id("job"), caller, whole, act, now, now)
         self._jobs[job.id] = job
-        self._running.setdefault(caller, anyio.Semaphore(allowed.running))
-        self.group.start_soon(self._run, job)
+        self._turns.join(Ticket(job.id, lane, caller, session, allowed.running))
+        self.serve()
         return job
+
+    def serve(self) -> None:
+        """Begin all whose turn it is; needed only where there is more room than a moment ago."""
+        for name in self._turns.serve():
+            self._jobs[name].become("running")
+            self.group.start_soon(self._run, self._jobs[name])
 
     def get(self, caller: str, job_id: str) -> Job:
         """Return a caller's job.
@@ -138,10 +157,14 @@ class Jobs:
         return job
 
     def cancel(self, job: Job) -> None:
-        """Cancel a job that is not over; it is over at once, and its processes soon."""
-        if not job.over:
-            self._end(job, "cancelled")
-            job.scope.cancel()
+        """Cancel a job that is not over; it is over at once, its processes soon, and then its turn."""
+        if job.over:
+            return
+        waited = job.state == "queued"
+        self._end(job, "cancelled")
+        job.scope.cancel()
+        if waited:
+            self._leave(job)
 
     async def wait(self, job: Job, seconds: float, told: Callable[[], Awaitable[None]]) -> None:
         """Wait until a job is over or the time has passed, telling of stages and every 5 s."""
@@ -159,7 +182,7 @@ class Jobs:
         for job in reversed(list(self._jobs.values())):
             if job.state == "queued" and now - job.asked_s > _UNASKED_LIMIT_S:
                 self._end(job, "expired")
-                job.scope.cancel()
+                self._leave(job)
             elif job.ended_s is not None:
                 finished[job.caller] += 1
                 if now - job.ended_s > KEPT_S or finished[job.caller] > _FINISHED_LIMIT:
@@ -170,14 +193,30 @@ class Jobs:
         while True:
             await anyio.sleep(10)
             self.expire()
+            self.serve()  # there may be more room than there was
+
+    def _refuse_too_many(self, caller: str, session: str, allowed: Allowance) -> None:
+        mine, all_of_it = self._turns.waiting(caller, session), self._turns.waiting(caller)
+        if mine >= allowed.queued or all_of_it >= _QUEUED_LIMIT:
+            most = mine if mine >= allowed.queued else all_of_it
+            raise QueueFull(
+                f"You have {most} jobs queued, which is the most: wait_job for one, or cancel_job."
+            )
+
+    def _leave(self, job: Job) -> None:
+        self._turns.leave(job.id)
+        self.serve()
 
     async def _run(self, job: Job) -> None:
-        with job.scope:
-            async with self._running[job.caller]:
-                job.become("running")
+        try:
+            with job.scope:
                 await self._act(job)
+        except anyio.get_cancelled_exc_class():  # the server ends: nobody's turn comes any more
+            self._turns.leave(job.id)
+            raise
         if not job.over:
             self._end(job, "cancelled")
+        self._leave(job)
 
     async def _act(self, job: Job) -> None:
         try:

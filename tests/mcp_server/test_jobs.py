@@ -11,7 +11,7 @@ import pytest
 
 from mcp_server.contract import EngineResult, Status
 from mcp_server.errors import NoSuchDevice, QueueFull, UnknownId
-from mcp_server.jobs import Allowance, Job, Jobs
+from mcp_server.jobs import Act, Allowance, Job, Jobs
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -159,3 +159,73 @@ async def test_a_crash_of_ours_is_an_infrastructure_error(caplog: pytest.LogCapt
     assert (answer.status, answer.code, answer.ok) == (Status.INFRA_ERROR, "worker_lost", False)
     assert "boom" not in (answer.cause or "")
     assert "boom" in caplog.text
+
+
+async def test_a_caller_with_many_jobs_does_not_starve_one_with_one() -> None:
+    order: list[str] = []
+    gate = anyio.Event()
+
+    def act(name: str) -> Act:
+        async def run(_job: Job) -> EngineResult:
+            order.append(name)
+            await gate.wait()
+            return EngineResult(ok=True, status=Status.OK)
+
+        return run
+
+    async with anyio.create_task_group() as group:
+        jobs = Jobs(group, Allowance(16, 64), room=lambda _lane: 1)
+        many = [jobs.start("many", act("many")) for _ in range(16)]
+        one = jobs.start("one", act("one"))
+        await anyio.wait_all_tasks_blocked()
+        assert (order, one.state) == (["many"], "queued")
+        gate.set()
+        await jobs.wait(many[-1], 5, told)
+        assert order.index("one") <= 2
+        group.cancel_scope.cancel()
+
+
+async def test_each_session_of_a_caller_has_its_own_allowance() -> None:
+    async with opened(Allowance(running=1, queued=1), Clock()) as jobs:
+        first = [jobs.start("local", endless, session="s1") for _ in range(2)]
+        second = [jobs.start("local", endless, session="s2") for _ in range(2)]
+        assert [j.state for j in (*first, *second)] == ["running", "queued"] * 2
+        with pytest.raises(QueueFull, match="1 jobs queued"):
+            jobs.start("local", endless, session="s1")
+
+
+async def test_the_turn_of_a_cancelled_job_goes_to_the_next_once_its_work_has_ended() -> None:
+    freed = anyio.Event()
+
+    async def slow_to_end(_job: Job) -> EngineResult:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await freed.wait()
+        return EngineResult()
+
+    async with anyio.create_task_group() as group:
+        jobs = Jobs(group, room=lambda _lane: 1)
+        first, second = jobs.start("a", slow_to_end), jobs.start("b", endless)
+        await anyio.wait_all_tasks_blocked()
+        jobs.cancel(first)
+        await anyio.wait_all_tasks_blocked()
+        assert (first.state, second.state) == ("cancelled", "queued")
+        freed.set()
+        await anyio.wait_all_tasks_blocked()
+        assert second.state == "running"
+        group.cancel_scope.cancel()
+
+
+async def test_room_that_appears_is_used_and_a_lane_without_any_still_answers() -> None:
+    room = {"gone": 0, "here": 1}
+    async with anyio.create_task_group() as group:
+        jobs = Jobs(group, Allowance(running=3), room=room.__getitem__)
+        started = [jobs.start("a", endless, lane="here") for _ in range(2)]
+        refused = jobs.start("a", endless, lane="gone")
+        assert [j.state for j in (*started, refused)] == ["running", "queued", "running"]
+        room["here"] = 2
+        jobs.serve()
+        assert started[1].state == "running"
+        group.cancel_scope.cancel()
