@@ -116,13 +116,18 @@ def _write_task(made: SessionFolder, request: NewSession) -> None:
 
 
 def _write_journal(made: SessionFolder, request: NewSession) -> None:
+    """Write the journal aside, then name it in one step: lists, which look at any time, never see half of it."""
+    aside = made.journal.with_name(".journal.new")
+    _write_first_fact(aside, made, request)
+    aside.rename(made.journal)
+
+
+def _write_first_fact(path: Path, made: SessionFolder, request: NewSession) -> None:
     opened = _opened(made.name, request)
     fact = Fact(1, time.time(), opened)
-    wal = not storage_of(made.path).network
-    db = sqlite3.connect(made.journal, isolation_level=None)
+    db = sqlite3.connect(path, isolation_level=None)
     try:
         db.execute(f"PRAGMA busy_timeout={BUSY_MS}")
-        db.execute(f"PRAGMA journal_mode={'WAL' if wal else 'DELETE'}")
         db.execute("PRAGMA synchronous=FULL")
         db.executescript(schema())
         db.execute("BEGIN IMMEDIATE")
@@ -135,6 +140,10 @@ def _write_journal(made: SessionFolder, request: NewSession) -> None:
         summary = json.dumps(summarise(fold([fact])))
         db.execute("INSERT INTO summary VALUES (1, ?)", (summary,))
         db.execute("COMMIT")
+        if not storage_of(
+            made.path
+        ).network:  # last, so that all is in the file, nothing in a log beside it
+            db.execute("PRAGMA journal_mode=WAL")
     finally:
         db.close()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,14 @@ async def test_a_journal_on_a_network_file_system_uses_no_shared_memory(tmp_path
     assert not list(running.folder.path.glob("journal.db-*"))
     with Reader(running.folder.journal) as reader:
         assert len(reader.facts()) == 1
+
+
+def test_a_session_that_is_being_made_is_never_seen_half(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        making = pool.submit(lambda: [search(tmp_path, name=f"new-{n}") for n in range(8)])
+        while not making.done():
+            assert {row["state"] for row in rows(tmp_path)} <= {"running"}
+    assert len(making.result()) == len(rows(tmp_path)) == 8
 
 
 def test_a_session_list_shows_a_damaged_journal_as_such_and_the_others_all_the_same(
