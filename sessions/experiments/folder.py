@@ -99,13 +99,12 @@ class ExperimentFolder:
         except OSError:
             return None
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
+            if _locked(descriptor, fcntl.LOCK_SH):
+                return None
             text = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip()
             return int(text) if text.isdigit() else 0
         finally:
             os.close(descriptor)
-        return None
 
     def _read(self, name: str, read: Any) -> Any:
         path = self.path / name
@@ -131,14 +130,14 @@ class RunnerLock:
         """
         path = folder.path / "runner.lock"
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        while not _locked(descriptor, fcntl.LOCK_EX):
+            if _locked(descriptor, fcntl.LOCK_SH):
+                continue  # held by who only looks, for a moment
             os.close(descriptor)
             raise SessionBusy(
                 f"experiment {folder.name} is already driven by process {folder.driver}; "
                 f"`pike experiment show {folder.name}` tells how it stands"
-            ) from error
+            )
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, str(os.getpid()).encode(), 0)
         return cls(descriptor)
@@ -217,6 +216,14 @@ def find(under: Path, prefix: str) -> ExperimentFolder:
     near = get_close_matches(prefix, list(names), n=4, cutoff=0.5) or list(names)[-4:]
     listed = f"there are: {', '.join(near)}" if near else "there are none yet"
     raise NoSuchSession(f"no experiment '{prefix}'; {listed}")
+
+
+def _locked(descriptor: int, kind: int) -> bool:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _json(value: Any) -> str:
