@@ -68,13 +68,11 @@ class Workspace:
         base = parent or Path(tempfile.gettempdir())
         try:
             _sweep(base)
-            self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base))
-            self._lock = os.open(self.path / ".held", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self.path, self._lock = _held(base)
         except OSError as error:
             raise StateUnusable(
                 f"No temporary folder can be made in {base} ({error.strerror}): set TMPDIR."
             ) from error
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
 
     def fresh(self, name: str) -> Path:
         """Make and return a folder of this name, with a number behind it where another pool has one of that name."""
@@ -89,6 +87,18 @@ class Workspace:
         """Remove the folder."""
         remove(self.path)
         os.close(self._lock)
+
+
+def _held(base: Path) -> tuple[Path, int]:
+    """Make a folder and lock its file; another, where a server that starts just now took it for a dead one's."""
+    while True:
+        path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base))
+        held = path / ".held"
+        lock = os.open(held, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if held.exists():
+            return path, lock
+        os.close(lock)
 
 
 def _sweep(base: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -198,4 +199,17 @@ def test_the_workspace_of_a_killed_server_goes_with_the_next_start(tmp_path: Pat
     assert alive.path.exists()
     second.close()
     alive.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_servers_that_start_at_once_leave_each_other_their_workspaces(tmp_path: Path) -> None:
+    def start_and_end() -> None:
+        for _ in range(150):
+            workspace = folders.Workspace(tmp_path)
+            assert (workspace.path / ".held").exists()
+            workspace.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        for one in [pool.submit(start_and_end) for _ in range(4)]:
+            one.result()
     assert list(tmp_path.iterdir()) == []
