@@ -8,14 +8,22 @@ from __future__ import annotations
 
 import logging
 from contextlib import asynccontextmanager
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import ValidationError
 
-from mcp_server import agent_prompts, logs, resources, session_tools, task_adding, tokens, tools
+from mcp_server import (
+    agent_prompts,
+    logs,
+    release,
+    resources,
+    session_tools,
+    task_adding,
+    tokens,
+    tools,
+)
 from mcp_server.access import Web
 from mcp_server.callers import ALL_SESSIONS, TASKS, Callers
 from mcp_server.errors import EvaluatorError
@@ -142,7 +150,7 @@ def build(
     server = KernelServer(
         callers,
         title="PIKE kernel evaluator",
-        version=_version(),
+        version=release.version(),
         instructions=INSTRUCTIONS,
         lifespan=lifespan,
         log_level="WARNING",
@@ -157,13 +165,6 @@ def build(
     if sessions is not None:
         session_tools.register(server, sessions)
     return server
-
-
-def _version() -> str:
-    try:
-        return version("pike-workbench")
-    except PackageNotFoundError:
-        return "0"
 
 
 async def serve_stdio(

@@ -15,7 +15,10 @@ EvaluatorError
 ├── BadAddress          the server cannot listen there
 ├── QueueFull           the caller has too many jobs
 ├── UnknownId           no such job, candidate or artifact of this caller
+├── ExecutorUnavailable the machines of `--executor` cannot be reached, or none of them will do
+├── Unreadable          another version's work or outcome, or a damaged one
 └── WorkerLost          a process of ours ended: never the candidate's fault
+    └── HostLost        a machine that evaluated is gone, or does not answer
 ```
 
 Every message is for a person: what happened, to which thing, and what to do next. A candidate that fails is a
@@ -81,5 +84,17 @@ class UnknownId(EvaluatorError):
     """No job, candidate or artifact of this caller has the id."""
 
 
+class ExecutorUnavailable(EvaluatorError):
+    """The machines of `--executor` cannot be reached, or none of them can evaluate."""
+
+
+class Unreadable(EvaluatorError):
+    """What another host sent is of another version, or damaged."""
+
+
 class WorkerLost(EvaluatorError):
     """A judge or worker process ended, or did not answer in time."""
+
+
+class HostLost(WorkerLost):
+    """A machine that evaluated is gone, or does not answer."""

@@ -20,6 +20,7 @@ from mcp_server import (
     facts,
     intake,
     interpreter,
+    known,
     machine,
     probes,
     qualify,
@@ -33,9 +34,9 @@ from mcp_server.builder import Builder
 from mcp_server.bundle import Evidence
 from mcp_server.clean import Cleaner
 from mcp_server.contract import Status
-from mcp_server.errors import SandboxUnavailable, WorkerLost
+from mcp_server.errors import NoSuchDevice, SandboxUnavailable, WorkerLost
 from mcp_server.evaluate import Conversation, StageLimits
-from mcp_server.executor import Outcome, Place, Work
+from mcp_server.executor import Outcome, Place, Work, same_model
 from mcp_server.facts import KnownFacts
 from mcp_server.folders import Workspace
 from mcp_server.intake import Intake
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 
     from anyio.abc import TaskGroup
 
-    from mcp_server.executor import Report
+    from mcp_server.executor import HostFacts, Report, Told
     from mcp_server.facts import DeviceKey
     from mcp_server.interpreter import Interpreter
     from mcp_server.link import Message
@@ -118,7 +119,12 @@ class LocalExecutor:
         """Return the room on each device of this machine."""
         python = await self._interpreter()
         found = [*(machine.gpus() if python.cuda else []), machine.cpu()]
-        return [Place(socket.gethostname(), d.name, d.uuid, d.title, self._free(d)) for d in found]
+        return [self._place(d) for d in found]
+
+    def _place(self, device: Device) -> Place:
+        of, ahead = parallel(device), slots() if self.setting.overlaps(device) else 0
+        named = (socket.gethostname(), device.name, device.uuid, device.title)
+        return Place(*named, self._free(device), of, ahead)
 
     def _free(self, device: Device) -> int:
         room = self._rooms.get((device.name, ()))
@@ -135,6 +141,7 @@ class LocalExecutor:
         read = intake.read(work.source)
         if read.status is not None:
             return verdicts.unread(work, read)
+        await self._check_model(work)
         try:
             room = await self._room(work.device, work.task.reads)
         except SandboxUnavailable as error:
@@ -178,6 +185,14 @@ class LocalExecutor:
         python = await self._interpreter()
         return machine.resolve(self.setting.device if device == "auto" else device, python)
 
+    async def _check_model(self, work: Work) -> None:
+        device = await self.check_device(work.device)
+        if not same_model(device.title, work.device_name):
+            raise NoSuchDevice(
+                f"{device.name} is {device.title}, and this session is measured on {work.device_name}: "
+                "measure it where its first attempt was."
+            )
+
     async def close(self) -> None:
         """End every process."""
         self.group.cancel_scope.cancel()
@@ -191,6 +206,14 @@ class LocalExecutor:
         """Return a device and its kept facts, None where nobody measured it yet; nothing is started."""
         found = await self.check_device(device)
         return found, self.facts.get(facts.key_of(found, await self._interpreter()))
+
+    async def told(self, task: Task) -> Told:
+        """Return what is known of this machine's devices and of a task; nothing is started."""
+        return await known.told(self, task)
+
+    async def hosts(self) -> list[HostFacts]:
+        """Return this machine."""
+        return [await known.host(self)]
 
     async def known_task(self, task: Task, device: str) -> Message | None:
         """Return what is kept of a task under the default policy; nothing is started."""

@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import anyio
 
-from mcp_server import build, clean, facts, profile, task_pages, ways
+from mcp_server import build, clean, profile, task_pages
 from mcp_server.artifacts import KEPT_S, Artifacts, new_id
 from mcp_server.callers import ENGINE, Callers
 from mcp_server.contract import EngineResult, Status
-from mcp_server.errors import EvaluatorError, UnknownId
+from mcp_server.errors import UnknownId
 from mcp_server.executor import Work
 from mcp_server.jobs import AGENTS, ENGINES, Jobs
-from mcp_server.local import LocalExecutor, Setting, open_local
+from mcp_server.local import open_local
 from mcp_server.states import States
 from mcp_server.tasks import Task, Tasks
 
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from mcp_server.contract import Mode, Precision, Tolerance
-    from mcp_server.executor import Outcome, WantedStage
+    from mcp_server.executor import Executor, Outcome, WantedStage
     from mcp_server.jobs import Job
     from mcp_server.listings import TaskList, TaskPage
+    from mcp_server.local import Setting
     from mcp_server.tasks import Listed
 
 _BUILD: tuple[WantedStage, ...] = ("build",)
@@ -65,14 +66,17 @@ class Wish:
     mode: Mode = "quick"
     profile: bool = False
     """Look at where the time goes, in place of confirming."""
+    device_name: str = ""
+    """The only GPU model that will do; empty: any."""
 
 
 @dataclass(slots=True)
 class Service:
     """The evaluator behind one server; make it with `open_service`."""
 
+    setting: Setting
     tasks: Tasks
-    executor: LocalExecutor
+    executor: Executor
     jobs: Jobs
     callers: Callers
     artifacts: Artifacts = field(default_factory=Artifacts)
@@ -94,19 +98,16 @@ class Service:
         return candidate
 
     async def tell_known(self, task: Task, page: TaskPage) -> None:
-        """Add what was measured of the device and of the task, if anything was; nothing is started."""
-        with suppress(EvaluatorError):  # a server without an interpreter can still show its tasks
-            device, known = await self.executor.known("auto")
-            page.builds = ways.lines(device, await self.executor.python())
-            page.machine = facts.lines(known) if known else []
-            kept = await self.executor.known_task(task, "auto")
-            page.baselines = profile.baseline_lines(kept) if kept else []
-            page.floors = profile.floor_lines(kept) if kept else []
+        """Add what is known of the devices and of the task; nothing is started."""
+        told = await self.executor.told(task)
+        page.devices, page.device_titles = list(told.devices), list(told.device_titles)
+        page.builds, page.machine = list(told.builds), list(told.machine)
+        page.baselines, page.floors = list(told.baselines), list(told.floors)
 
     def task_page(self, listed: list[Listed], start: int, limit: int) -> TaskList:
         """Return a page of tasks, from a place in their list."""
-        setting = self.executor.setting
-        return task_pages.page(listed, start, limit, States(setting.home), setting.python)
+        states = States(self.setting.home)
+        return task_pages.page(listed, start, limit, states, self.setting.python)
 
     def candidate(self, caller: str, candidate_id: str) -> Candidate:
         """Return a caller's candidate.
@@ -163,6 +164,7 @@ class Service:
                 stages=stages,
                 attempt_id=chosen.attempt_id,
                 mode=chosen.mode,
+                device_name=chosen.device_name,
             )
             outcome = await self.executor.run(work, job.note)
             return self._result(candidate, outcome)
@@ -201,5 +203,5 @@ async def open_service(setting: Setting, callers: Callers | None = None) -> Asyn
     async with open_local(setting) as executor, anyio.create_task_group() as group:
         jobs = Jobs(group)
         group.start_soon(jobs.keep_expiring)
-        yield Service(Tasks(setting.home), executor, jobs, callers or Callers())
+        yield Service(setting, Tasks(setting.home), executor, jobs, callers or Callers())
         group.cancel_scope.cancel()

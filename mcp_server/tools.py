@@ -15,7 +15,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
-from mcp_server import attempts, machine, task_pages
+from mcp_server import attempts, task_pages
 from mcp_server.callers import ENGINE, TASKS
 from mcp_server.clean import printable
 from mcp_server.contract import (
@@ -149,9 +149,6 @@ def _register_tasks(server: Server) -> None:
         task = service(ctx).tasks.get(task_id)
         title, source = printable(task.title), printable(task.source)
         page = TaskPage(task_id=task.id, title=title, task_sha256=task.sha256)
-        devices = [*machine.gpus(), machine.cpu()]
-        page.devices = [device.name for device in devices]
-        page.device_titles = [device.title for device in devices]
         await service(ctx).tell_known(task, page)
         title = f"{task.id}: {title}"
         if len(source.encode()) <= _SOURCE_BYTES:
@@ -276,11 +273,16 @@ def _register_engine(server: Server) -> None:
         beat: Annotated[float | None, Field(description="the best's speedup_lo_ratio")] = None,
         attempt_id: Annotated[str | None, Field(max_length=64, description="echoed")] = None,
         profile: Annotated[bool, Field(description="where its time goes; not confirmed")] = False,
+        device_name: Annotated[
+            str, Field(max_length=120, description="the only model of device that will do")
+        ] = "",
         wait_s: WaitS = WAIT_LIMIT_S,
     ) -> Annotated[CallToolResult, EngineResult]:
         """Build, check, time and confirm a candidate as one job. Next: wait_job while it is pending."""
         candidate = await service(ctx).admit(caller(ctx), task_id, source, device)
-        wish = Wish(precision, tolerance, beat, attempt_id, profile=profile)
+        wish = Wish(
+            precision, tolerance, beat, attempt_id, profile=profile, device_name=device_name
+        )
         job = service(ctx).evaluate(candidate, wish)
         return await answer(job, wait_s, ctx, cancel_with_call=True)
 
