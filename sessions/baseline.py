@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sessions.judging import Judging
-    from sessions.model import AttemptRecord
+    from sessions.model import AttemptRecord, State
     from sessions.parts import Parts
 
 AS_CANDIDATE = "\n\n\nclass ModelNew(Model):\n    pass\n"
@@ -75,10 +75,11 @@ async def _verdict_on_itself(judging: Judging, source: str) -> dict[str, Any]:
 
 
 async def remeasure(parts: Parts, judging: Judging) -> None:
-    """Measure the fastest few again, one after the other; those done before are left, and a source counts once."""
-    for attempt in _distinct(ranked(parts.state))[:REMEASURED]:
-        if attempt.remeasured:
-            continue
+    """Measure the fastest few again, one after the other; a source counts once.
+
+    Those measured again before are left; where one was refuted, the next fastest takes its place.
+    """
+    while (attempt := _next_again(parts.state)) is not None:
         await parts.gate.enter()
         source = await parts.library.text(attempt.source_key)
         parts.live.evaluation(attempt.id, AGENT)
@@ -88,6 +89,11 @@ async def remeasure(parts: Parts, judging: Judging) -> None:
         finally:
             parts.live.evaluation_done(attempt.id)
         await parts.recorder.write(f.Remeasured(attempt.id, result))
+
+
+def _next_again(state: State) -> AttemptRecord | None:
+    fastest = _distinct(ranked(state))[:REMEASURED]
+    return next((attempt for attempt in fastest if not attempt.remeasured), None)
 
 
 def _distinct(attempts: Iterable[AttemptRecord]) -> list[AttemptRecord]:

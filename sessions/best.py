@@ -38,14 +38,28 @@ def leaders(
 
 def eligible(attempt: AttemptRecord) -> bool:
     """Return whether an attempt may be called the best at all."""
-    return attempt.speedup is not None and not attempt.suspect and not attempt.banned
+    return _stood(attempt) and not attempt.refutation
 
 
 def ranked(state: State) -> list[AttemptRecord]:
     """Return every eligible attempt, best first."""
-    found = [a for a in state.attempts.values() if eligible(a)]
-    return sorted(found, key=_rank, reverse=True)
+    return sorted(filter(eligible, state.attempts.values()), key=_rank, reverse=True)
+
+
+def ranked_at_first(state: State) -> list[AttemptRecord]:
+    """Return what was eligible by its first measurement, best first, those that the second refuted included."""
+    return sorted(filter(_stood, state.attempts.values()), key=_rank_before, reverse=True)
+
+
+def _stood(attempt: AttemptRecord) -> bool:
+    return attempt.speedup is not None and not attempt.odd and not attempt.banned
 
 
 def _rank(attempt: AttemptRecord) -> tuple[bool, float, int]:
-    return bool(attempt.verdict.get("confirmed")), attempt.speedup or 0.0, -number_of(attempt.id)
+    return attempt.confirmed, attempt.speedup or 0.0, -number_of(attempt.id)
+
+
+def _rank_before(attempt: AttemptRecord) -> tuple[bool, float, int]:
+    """Return where it would stand had its second measurement not refuted it."""
+    first = bool(attempt.verdict.get("confirmed")) if attempt.refutation else attempt.confirmed
+    return first, *_rank(attempt)[1:]

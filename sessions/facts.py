@@ -317,7 +317,7 @@ class Steered:
 
 @dataclass(frozen=True, slots=True)
 class Remeasured:
-    """One of the best was measured again at the end; selection never uses this number, reports do."""
+    """One of the best was measured again at the end: it may confirm or refute; reports use its number, ranks do not."""
 
     KIND: ClassVar[str] = "remeasured"
     candidate: str

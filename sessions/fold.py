@@ -100,6 +100,7 @@ def _apply(state: State, body: f.Body, at: float) -> None:  # noqa: C901 - one s
             fold_steers.steered(state, body, at)
         case f.Remeasured():
             state.attempts[body.candidate].remeasured = body.verdict
+            state.leader = best_of(state.attempts.values())
         case f.Paused():
             if body.now:
                 _end_evaluations(state)

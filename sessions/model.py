@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions.states import SessionState
+from sessions.verdicts import headline, kind_of
+from strategies.protocol import Kind
 
 if TYPE_CHECKING:
     from sessions.facts import Baseline, Informed, Opened, Profiled
@@ -16,6 +18,8 @@ OUTSIDE = frozenset({"mcp", "files"})
 """Models whose answers somebody else brings, later: a query to them may stay open for days."""
 WAITING = "waiting"
 """The code of a search that stands still because only others can bring what is next."""
+ODD_FLAGS = frozenset({"extraordinary", "below_roofline"})
+"""Of a number that is not believed before a fresh pair of processes said the same."""
 
 
 @dataclass(slots=True)
@@ -115,13 +119,36 @@ class AttemptRecord:
         return float(value) if self.correct and value is not None else None
 
     @property
-    def suspect(self) -> bool:
-        """Whether its number is extraordinary or below the roofline, and not confirmed."""
+    def confirmed(self) -> bool:
+        """Whether a fresh pair of processes said the same: the newest measurement that asked one tells."""
+        later = self.remeasured.get("confirmed")
+        return bool(self.verdict.get("confirmed") if later is None else later)
+
+    @property
+    def odd(self) -> bool:
+        """Whether its first number is extraordinary or below the roofline, and not confirmed."""
         flags: list[str] = self.verdict.get("flags") or []
         if not flags or not self.correct:  # asked of every attempt, many times a second
             return False
-        odd = "extraordinary" in flags or "below_roofline" in flags
-        return odd and not self.verdict.get("confirmed")
+        return not ODD_FLAGS.isdisjoint(flags) and not self.verdict.get("confirmed")
+
+    @property
+    def refutation(self) -> str:
+        """How its second measurement failed; empty: it stands, was not made, or the evaluator was at fault."""
+        again = self.remeasured
+        if not again or kind_of(again) is Kind.UNAVAILABLE:
+            return ""
+        if kind_of(again) is not Kind.CORRECT:
+            return f"measured again: {headline(again)}"
+        odd = ODD_FLAGS & set(again.get("flags") or ())
+        if odd and not again.get("confirmed"):
+            return f"measured again: {', '.join(sorted(odd))}, not confirmed"
+        return ""
+
+    @property
+    def suspect(self) -> bool:
+        """Whether its number is not to be believed: odd, or refuted when it was measured again."""
+        return self.odd or bool(self.refutation)
 
 
 @dataclass(slots=True)

@@ -114,7 +114,7 @@ def _told(attempt: AttemptRecord) -> str:
         return "being judged"
     if attempt.speedup is None:
         return headline(attempt.verdict)
-    sure = "" if attempt.verdict.get("confirmed") else ", not confirmed"
+    sure = "" if attempt.confirmed else ", not confirmed"
     return f"ok, {attempt.speedup:.3f}x over {attempt.verdict.get('baseline')}{sure}"
 
 

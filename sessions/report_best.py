@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.best import leaders
 from sessions.report_statistics import Measured
-from sessions.verdicts import headline, kind_of
+from sessions.verdicts import kind_of
 from strategies.protocol import Kind, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from sessions.model import AttemptRecord, State
-
-ODD_FLAGS = frozenset({"extraordinary", "below_roofline"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +65,7 @@ def best_counted(
     """Return the best, and what stood before it and did not stand up."""
     refuted: list[str] = []
     for attempt in candidates:
-        fault = refutation(attempt)
+        fault = attempt.refutation
         found = None if fault else _found(state, attempt)
         if found is not None:
             return found, refuted
@@ -77,22 +75,9 @@ def best_counted(
 
 def fastest(state: State, candidates: Iterable[AttemptRecord]) -> Found | None:
     """Return the fastest over eager: plain attempts of several classes have no other common scale."""
-    found = [_found(state, a) for a in candidates if not refutation(a)]
+    found = [_found(state, a) for a in candidates if not a.refutation]
     known = [f for f in found if f is not None]
     return max(known, key=lambda f: f.eager.value, default=None)
-
-
-def refutation(attempt: AttemptRecord) -> str:
-    """Return how the second measurement failed; empty: it stands, was not made, or the evaluator was at fault."""
-    again = attempt.remeasured
-    if not again or kind_of(again) is Kind.UNAVAILABLE:
-        return ""
-    if kind_of(again) is not Kind.CORRECT:
-        return f"measured again: {headline(again)}"
-    odd = ODD_FLAGS & set(again.get("flags") or ())
-    if odd and not again.get("confirmed"):
-        return f"measured again: {', '.join(sorted(odd))}, not confirmed"
-    return ""
 
 
 def verdict_counted(attempt: AttemptRecord) -> tuple[Mapping[str, Any], bool]:
@@ -115,7 +100,7 @@ def _found(state: State, attempt: AttemptRecord) -> Found | None:
         paper=_positive(verdict.get("paper_speedup_ratio")),
         first=first.value,
         again=again,
-        confirmed=bool(verdict.get("confirmed")),
+        confirmed=attempt.confirmed,
         precision=str(verdict.get("precision_class") or ""),
         over=str(verdict.get("baseline") or ""),
         own_share=_share(verdict, attempt.verdict),
@@ -154,7 +139,7 @@ def steps(state: State) -> list[Step]:
     Who leads is decided by first measurements, as in the search; refuted attempts are left out.
     """
     judged = sorted(
-        (a for a in state.attempts.values() if a.verdict_at is not None and not refutation(a)),
+        (a for a in state.attempts.values() if a.verdict_at is not None and not a.refutation),
         key=lambda a: a.verdict_at or 0.0,
     )
     found, leading = [Step(0, 0.0, None)], ""

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sessions.best import ranked
+from sessions.best import ranked, ranked_at_first
 from sessions.labels import labels_of
 from sessions.report_best import Found, Step, best_counted, fastest, is_plain, steps
 from sessions.states import ENDED
@@ -105,7 +105,7 @@ def run_of(
     opened, baseline = state.opened, state.baseline
     if opened is None or baseline is None:
         return None
-    best, refuted = best_counted(state, ranked(state))
+    best, refuted = best_counted(state, ranked_at_first(state))
     variants = [a for a in ranked(state) if is_plain(state, a)]
     quickest = min(zip(baseline.times_ms, baseline.names, strict=False), default=None)
     works, gave_up, cut = _trajectories(state)

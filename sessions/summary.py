@@ -35,7 +35,7 @@ def summarise(state: State) -> dict[str, Any]:
         "best_speedup": found.speedup if found else None,
         "best_class": found.verdict.get("precision_class") if found else None,
         "best_candidate": found.id if found else None,
-        "best_confirmed": bool(found.verdict.get("confirmed")) if found else None,
+        "best_confirmed": found.confirmed if found else None,
         "queries": spending.queries,
         "queries_limit": state.limits.get("queries"),
         "cost_usd": round(spending.cost_usd, 6),

@@ -106,7 +106,7 @@ def _side(attempt: AttemptRecord, champion: bool, *, at_work: bool) -> Side:
     name = word(attempt) if attempt.kind or at_work else UNJUDGED
     after = f"{fmt.money(attempt.cost_then)} · {attempt.queries_then} q" if attempt.kind else ""
     cells = {
-        "verdict": verdict_cell(name, verdict),
+        "verdict": verdict_cell(name, verdict, confirmed=attempt.confirmed),
         "speedup, 98 %": ratio_cell(ratio(verdict, "speedup")),
         "over": inert_line(str(verdict.get("baseline") or ""), 40),
         "over eager": ratio_cell(ratio(verdict, "speedup_eager")),
@@ -153,10 +153,10 @@ def ratio_cell(found: Ratio | None) -> str:
     return f"{fmt.speedup(found.value)} {between}".strip()
 
 
-def verdict_cell(name: str, verdict: Mapping[str, Any]) -> str:
+def verdict_cell(name: str, verdict: Mapping[str, Any], *, confirmed: bool) -> str:
     """Write a verdict: `correct, confirmed`, `error, build_failed`."""
     code = inert_line(str(verdict.get("code") or ""), 30)
-    sure = "confirmed" if verdict.get("confirmed") and name == "correct" else ""
+    sure = "confirmed" if confirmed and name == "correct" else ""
     outcome = "no clear gain" if verdict.get("outcome") == "indistinguishable" else ""
     more = code or sure or outcome
     return f"{inert_line(name, 20)}{f', {more}' if more else ''}"
@@ -171,7 +171,7 @@ def again_cells(kind: str, verdict: Mapping[str, Any]) -> dict[str, str]:
     """Return the cells of `AGAIN_ROWS` for a verdict measured again."""
     runtime = verdict.get("runtime_ms")
     cells = (
-        verdict_cell(kind, verdict),
+        verdict_cell(kind, verdict, confirmed=bool(verdict.get("confirmed"))),
         ratio_cell(ratio(verdict, "speedup")),
         ratio_cell(ratio(verdict, "speedup_eager")),
         fmt.milliseconds(runtime) if isinstance(runtime, int | float) else "",

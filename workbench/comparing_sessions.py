@@ -94,7 +94,7 @@ def _column(state: State, now: float) -> Column:
 
 
 def _best_cells(top: AttemptRecord) -> dict[str, str]:
-    sure = "" if top.verdict.get("confirmed") else "~"
+    sure = "" if top.confirmed else "~"
     return {
         "best": f"{top.id} {ratio_cell(ratio(top.verdict, 'speedup'))}{sure}",
         "over": str(top.verdict.get("baseline") or ""),

@@ -39,7 +39,7 @@ def _lines(found: State, attempt: AttemptRecord, version: str) -> list[str]:
         f"commit {attempt.commit} on {attempt.branch}, {fmt.utc(attempt.at)}"
         if attempt.commit
         else "",
-        f"confirmed in a fresh pair of processes: {'yes' if verdict.get('confirmed') else 'no'}",
+        f"confirmed in a fresh pair of processes: {'yes' if attempt.confirmed else 'no'}",
     ]
     return [line for line in lines if line]
 

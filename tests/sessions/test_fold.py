@@ -10,7 +10,7 @@ import pytest
 from sessions import budget
 from sessions import facts as f
 from sessions.attention import attention
-from sessions.best import best, best_of, ranked
+from sessions.best import best, best_of, ranked, ranked_at_first
 from sessions.budget import Room, room
 from sessions.facts import KINDS, Fact, UnknownFact, decode, encode
 from sessions.fold import apply, fold
@@ -163,6 +163,35 @@ def test_the_best_is_confirmed_never_suspect_or_banned_and_then_the_fastest() ->
     lift = f.Steered("s2", 2, "ban", {"candidates": ["c1"], "off": True}, "ada", applied=True)
     fold([Fact(state.seq + 1, 2000.0, lift)], state)
     assert best(state) is best_of(state.attempts.values()) is state.attempts["c1"]
+
+
+def test_what_is_confirmed_when_measured_again_counts_as_confirmed() -> None:
+    state = state_of(opened(), *tried(1, 1.5), *tried(2, 3.0, confirmed=None))
+    assert best(state) is state.attempts["c1"]
+    again = state.attempts["c2"].verdict | {"confirmed": True}
+    fold([Fact(state.seq + 1, 2000.0, f.Remeasured("c2", again))], state)
+    assert best(state) is state.attempts["c2"]
+    lost = again | {"confirmed": False}
+    fold([Fact(state.seq + 1, 2001.0, f.Remeasured("c2", lost))], state)
+    assert best(state) is state.attempts["c1"]
+
+
+@pytest.mark.parametrize(
+    ("again", "refuted"),
+    [
+        ({"status": "ok", "confirmed": None}, False),
+        ({"status": "infra_error", "code": "unstable_clock"}, False),
+        ({"status": "rejected", "code": "stale_answer"}, True),
+        ({"status": "ok", "flags": ["below_roofline"], "confirmed": False}, True),
+    ],
+)
+def test_what_fails_when_measured_again_is_suspect_and_never_the_best(
+    again: dict[str, Any], refuted: bool
+) -> None:
+    state = state_of(opened(), *tried(1, 1.5), *tried(2, 3.0), f.Remeasured("c2", again))
+    assert state.attempts["c2"].suspect is refuted
+    assert best(state) is state.attempts["c1" if refuted else "c2"]
+    assert [a.id for a in ranked_at_first(state)] == ["c2", "c1"]
 
 
 def test_a_refused_steer_changes_nothing() -> None:

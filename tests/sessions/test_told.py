@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from sessions.baseline import REMEASURED
 from sessions.models.port import ReplayMiss
 from sessions.states import SessionState
-from tests.fakes import SOURCE, FatedModel, refused, unanswered
+from tests.fakes import SOURCE, FatedEvaluator, FatedModel, refused, unanswered, verdict_on
 from tests.sessions.searches import search
 from tests.sessions.test_control import LIMIT_S, ask, engine, paused, until
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from sessions.evaluator import OnStage
     from sessions.models.port import Request
 
 
@@ -117,3 +119,30 @@ async def test_attempts_with_the_same_source_are_measured_again_once(tmp_path: P
     leader = running.state.leader
     assert leader is not None
     assert [fact.candidate for fact in running.of("remeasured")] == [leader.id]
+
+
+class ChangedMind(FatedEvaluator):
+    """An evaluator that refuses, at a second look, the first two it is asked about."""
+
+    left = 2
+
+    async def wait(self, job: str, on_stage: OnStage) -> dict[str, Any]:
+        seen = self.jobs[job].attempt in self.judged
+        found = await super().wait(job, on_stage)
+        if not seen or self.left == 0:
+            return found
+        self.left -= 1
+        return verdict_on("# fate: rejected 1.0")
+
+
+async def test_the_next_fastest_is_measured_again_in_place_of_one_that_was_refuted(
+    tmp_path: Path,
+) -> None:
+    running = search(tmp_path, evaluator=ChangedMind(), model=FatedModel(fates=("ok",)))
+    assert await running.run() is SessionState.FINISHED
+    refuted = [a for a in running.state.attempts.values() if a.refutation]
+    again = [fact.candidate for fact in running.of("remeasured")]
+    assert {a.id for a in refuted} == set(again[:2])
+    assert len(again) == REMEASURED + 2
+    assert running.state.leader is not None
+    assert running.state.leader.id in again[2:]

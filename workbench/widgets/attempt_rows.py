@@ -88,7 +88,7 @@ class RowMaker:
     ) -> AttemptRow:
         if not attempt.kind:
             return _row(attempt, champion, pinned, doing, now)
-        stage = (attempt.verdict_at, attempt.banned, champion, pinned)
+        stage = (attempt.verdict_at, bool(attempt.remeasured), attempt.banned, champion, pinned)
         made = self._made.get(attempt.id)
         if made is None or made[0] != stage:
             made = self._made[attempt.id] = (stage, _row(attempt, champion, pinned, None, now))
@@ -99,6 +99,8 @@ def why(attempt: AttemptRecord) -> Inert:
     """Return in one line why an attempt is not simply correct."""
     verdict = attempt.verdict
     if attempt.correct:
+        if attempt.refutation:
+            return first_line(attempt.refutation, 400)
         flags = [flag for flag in verdict.get("flags") or () if isinstance(flag, str)]
         return inert_line(", ".join(flag.replace("_", " ") for flag in flags), 200)
     text = str(verdict.get("cause") or verdict.get("code") or "")
@@ -125,7 +127,7 @@ def _row(
         why=why(attempt) if attempt.kind else _doing(doing, attempt, now),
         lineage=inert_line(attempt.lineage, 12),
         best=champion,
-        unsure=attempt.correct and not attempt.suspect and not attempt.verdict.get("confirmed"),
+        unsure=attempt.correct and not attempt.suspect and not attempt.confirmed,
         banned=attempt.banned,
         pinned=pinned,
         change=inert_line(attempt.change, 200),

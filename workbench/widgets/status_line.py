@@ -63,7 +63,7 @@ def _best(state: State, *, sure: bool, eager: bool) -> Line:
     if found is None:
         return (span("best –", "dim"),)
     verdict = found.verdict
-    again = "" if verdict.get("confirmed") else "~"
+    again = "" if found.confirmed else "~"
     between = _interval(
         found.speedup,
         _number(verdict.get("speedup_lo_ratio")),

@@ -25,7 +25,7 @@ def verdict_document(attempt: AttemptRecord) -> Document:
         return document([(span("Not judged yet.", "dim"),)])
     lines: list[Line] = [_headline(attempt), *_cause(verdict), EMPTY]
     lines += _evidence(attempt)
-    lines += _numbers(verdict)
+    lines += _numbers(verdict, confirmed=attempt.confirmed)
     lines += _checks(verdict)
     lines += _remeasured(attempt)
     lines += _tools(attempt)
@@ -60,22 +60,28 @@ def _cause(verdict: dict[str, Any]) -> list[Line]:
 
 def _evidence(attempt: AttemptRecord) -> list[Line]:
     flags = [str(flag) for flag in attempt.verdict.get("flags") or ()]
-    if not flags:
+    if not flags and not attempt.refutation:
         return []
-    told = (
-        "confirmed by a second measurement"
-        if attempt.verdict.get("confirmed")
-        else "not confirmed: never the best"
-    )
     lines: list[Line] = [
         *((Span(inert_line(flag.replace("_", " "), 80), "warn"),) for flag in flags),
-        (span(told, "dim"),),
+        *(text_lines(attempt.refutation, "warn") if attempt.refutation else ()),
+        (span(_belief(attempt), "dim"),),
         *_rows(attempt.verdict, ("roofline_ratio", "floor_ms", "bound")),
     ]
     return section("Evidence", lines)
 
 
-def _numbers(verdict: dict[str, Any]) -> list[Line]:
+def _belief(attempt: AttemptRecord) -> str:
+    if attempt.refutation:
+        return "refuted by a second measurement: never the best"
+    return (
+        "confirmed by a second measurement"
+        if attempt.confirmed
+        else "not confirmed: never the best"
+    )
+
+
+def _numbers(verdict: dict[str, Any], *, confirmed: bool) -> list[Line]:
     if verdict.get("speedup_ratio") is None:
         return []
     over = f"over {verdict.get('baseline') or 'the baseline'}"
@@ -97,7 +103,7 @@ def _numbers(verdict: dict[str, Any]) -> list[Line]:
                     "scope",
                 ),
             ),
-            _row("confirmed", "yes" if verdict.get("confirmed") else "not yet"),
+            _row("confirmed", "yes" if confirmed else "not yet"),
         ],
     )
 
