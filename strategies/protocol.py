@@ -282,6 +282,13 @@ class Prompt:
     agent: Agent
     text: str
     context: Context
+    stable: int = 0
+    """So many characters from its beginning stand in other prompts of the session too: a provider may keep them."""
+
+    @property
+    def parts(self) -> tuple[str, str]:
+        """The stable beginning, and the rest."""
+        return self.text[: self.stable], self.text[self.stable :]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, cast
 
+from tests import vendor_wire
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import TracebackType
@@ -23,7 +25,18 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 GOOD_KEY = "sk-test-0123456789abcdef"
-MODELS = ("claude-sonnet-5-5", "gpt-5", "gemini-2.5-pro", "house-model")
+MODELS = (
+    "claude-sonnet-5-5",
+    "claude-haiku-4-5",
+    "gpt-5",
+    "gpt-5.1",
+    "gpt-4.1",
+    "gemini-2.5-pro",
+    "gemini-2.5-flash",
+    "gemini-3-pro-preview",
+    "house-model",
+    "anthropic/claude-sonnet-5.5",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +49,7 @@ class Say:
     fresh: int = 100
     cached: int = 20
     written: int = 0
-    """To the cache: Anthropic counts it apart."""
+    """To the cache: Anthropic counts it apart, OpenAI among the fresh ones."""
     answer: int = 40
     thought: int = 10
     usage: bool = True
@@ -166,6 +179,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._fail(wire.bad_key(asked.key), wire)
         elif wire.model not in MODELS:
             self._fail(wire.unknown_model(), wire)
+        elif wrong := wire.wrong():
+            self._fail(Fail(400, wrong, code="invalid_request_error"), wire)
         elif isinstance(act, Say):
             self._send(wire.kind, wire.say(act))
         elif isinstance(act, Fail):
@@ -238,6 +253,10 @@ class _Wire:
     def begin(self, text: str) -> str:
         raise NotImplementedError
 
+    def wrong(self) -> str:
+        """What the vendor would say against the request."""
+        raise NotImplementedError
+
     def error_event(self, kind: str) -> str:
         return _events({"type": "error", "error": {"type": kind, "message": "in the stream"}})
 
@@ -252,6 +271,9 @@ class _Wire:
 
 
 class _Messages(_Wire):
+    def wrong(self) -> str:
+        return vendor_wire.messages(self.body)
+
     def begin(self, text: str) -> str:
         usage = {"input_tokens": 1, "output_tokens": 1}
         message: Json = {
@@ -276,6 +298,7 @@ class _Messages(_Wire):
             "cache_read_input_tokens": act.cached,
             "cache_creation_input_tokens": act.written,
             "output_tokens": act.answer + act.thought,
+            "output_tokens_details": {"thinking_tokens": act.thought},
         }
         delta = {"stop_reason": stop, "stop_sequence": None}
         return self.begin(act.text) + _events(
@@ -295,6 +318,9 @@ def _text_block(text: str) -> Json:
 class _OpenAI(_Wire):
     """Chat completions."""
 
+    def wrong(self) -> str:
+        return vendor_wire.chat(self.body)
+
     def _chunk(self, delta: Json, finish: str | None = None) -> str:
         choices = [{"index": 0, "delta": delta, "finish_reason": finish}]
         return _events({**self._frame(), "choices": choices})
@@ -313,7 +339,11 @@ class _OpenAI(_Wire):
             "prompt_tokens": act.fresh + act.cached,
             "completion_tokens": act.answer + act.thought,
             "total_tokens": act.fresh + act.cached + act.answer + act.thought,
-            "prompt_tokens_details": {"cached_tokens": act.cached},
+            "prompt_tokens_details": {
+                "cached_tokens": act.cached,
+                "cache_write_tokens": act.written,
+            },
+            "completion_tokens_details": {"reasoning_tokens": act.thought},
         }
         last = _events({**self._frame(), "choices": [], "usage": usage}) if act.usage else ""
         return self.begin(act.text) + self._chunk({}, finish) + last + "data: [DONE]\n\n"
@@ -323,6 +353,9 @@ class _OpenAI(_Wire):
 
 
 class _Responses(_Wire):
+    def wrong(self) -> str:
+        return vendor_wire.responses(self.body)
+
     def begin(self, text: str) -> str:
         created = {
             "type": "response.created",
@@ -352,7 +385,10 @@ class _Responses(_Wire):
     def say(self, act: Say) -> str:
         usage = {
             "input_tokens": act.fresh + act.cached,
-            "input_tokens_details": {"cached_tokens": act.cached},
+            "input_tokens_details": {
+                "cached_tokens": act.cached,
+                "cache_write_tokens": act.written,
+            },
             "output_tokens": act.answer + act.thought,
             "output_tokens_details": {"reasoning_tokens": act.thought},
             "total_tokens": act.fresh + act.cached + act.answer + act.thought,
@@ -378,6 +414,9 @@ class _Gemini(_Wire):
         self.model = path.rsplit("/", 1)[-1].split(":")[0]
         self.streamed = "stream" in path
         self.kind = "text/event-stream" if self.streamed else "application/json"
+
+    def wrong(self) -> str:
+        return vendor_wire.gemini(self.path, self.model, self.body)
 
     def _chunk(self, text: str, more: Json | None = None) -> Json:
         content = {"role": "model", "parts": [{"text": text}] if text else []}

@@ -71,7 +71,16 @@ SETTINGS: tuple[Setting, ...] = (
 )
 BY_NAME: dict[str, Setting] = {setting.name: setting for setting in SETTINGS}
 
-MODEL_KEYS = ("provider", "model", "base_url", "key_env", "api", "price_in", "price_out")
+MODEL_KEYS = (
+    "provider",
+    "model",
+    "base_url",
+    "key_env",
+    "api",
+    "price_in",
+    "price_out",
+    "thinking",
+)
 """What a table `[models.NAME]` may hold."""
 
 NOT_SETTINGS = frozenset({"PIKE_HOME", "PIKE_DEBUG"})

@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from sessions.models import thinking
 from sessions.models.failure import Failure, TryFailed, of_status
 from sessions.models.network import REQUEST_LIMIT_S, Answer, Growing
 from sessions.models.port import Finish, Request, Usage
 
 if TYPE_CHECKING:
     import anthropic
-    from anthropic.types import Message
+    from anthropic.types import Message, TextBlockParam
 
     from sessions.models.port import OnText
 
@@ -65,6 +66,10 @@ class Anthropic:
         """Import the SDK."""
         _ = self._client
 
+    def check_thinking(self, level: str) -> None:
+        """Refuse what the model does not have."""
+        thinking.of_anthropic(self._model, level, 0)
+
     @cached_property
     def _client(self) -> anthropic.AsyncAnthropic:
         import anthropic
@@ -77,12 +82,23 @@ class Anthropic:
         said = Growing(on_text)
         async with self._client.messages.stream(
             model=self._model,
-            max_tokens=request.max_tokens,
-            messages=[{"role": "user", "content": request.prompt.text}],
+            messages=[{"role": "user", "content": _content(request)}],
+            **thinking.of_anthropic(self._model, request.thinking, request.max_tokens),
         ) as stream:
             async for piece in stream.text_stream:
                 said.add(piece)
             return await stream.get_final_message()
+
+
+def _content(request: Request) -> str | list[TextBlockParam]:
+    """Return the prompt; its stable beginning is marked to be kept, five minutes from its last use."""
+    stable, rest = request.prompt.parts
+    if not (request.cache and stable):
+        return request.prompt.text
+    return [
+        {"type": "text", "text": stable, "cache_control": {"type": "ephemeral"}},
+        {"type": "text", "text": rest},
+    ]
 
 
 def _answer(message: Message) -> Answer:
@@ -97,7 +113,14 @@ def _usage(message: Message) -> Usage:
     """Return the counts; Anthropic's input tokens come without the cached ones."""
     used = message.usage
     read, written = used.cache_read_input_tokens or 0, used.cache_creation_input_tokens or 0
-    return Usage(used.input_tokens + read + written, read, written, used.output_tokens)
+    told = used.output_tokens_details
+    return Usage(
+        used.input_tokens + read + written,
+        read,
+        written,
+        used.output_tokens,
+        told.thinking_tokens if told else None,
+    )
 
 
 def _failure(error: anthropic.APIStatusError) -> Failure:

@@ -30,7 +30,7 @@ class Failure:
     """What went wrong with one try."""
 
     code: str
-    """`bad_key`, `unknown_model`, `rate_limit`, `server`, `timeout`, `network`, `other`."""
+    """`bad_key`, `unknown_model`, `bad_settings`, `rate_limit`, `server`, `timeout`, `network`, `other`."""
     message: str
     """One line for a person, without secrets."""
     retry_after_s: float | None = None
@@ -48,7 +48,7 @@ class Failure:
     @property
     def refused(self) -> bool:
         """Whether the provider refused to be asked at all."""
-        return self.code in ("bad_key", "unknown_model")
+        return self.code in ("bad_key", "unknown_model", "bad_settings")
 
 
 class TryFailed(Exception):

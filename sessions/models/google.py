@@ -9,6 +9,7 @@ from contextlib import aclosing
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
+from sessions.models import thinking
 from sessions.models.failure import Failure, TryFailed, of_status
 from sessions.models.network import REQUEST_LIMIT_S, Answer, Growing
 from sessions.models.port import Finish, Request, Usage
@@ -62,6 +63,10 @@ class Google:
         """Import the SDK."""
         _ = self._client
 
+    def check_thinking(self, level: str) -> None:
+        """Refuse what the model does not have."""
+        thinking.of_google(self._model, level)
+
     @cached_property
     def _client(self) -> genai.Client:
         from google import genai
@@ -76,8 +81,12 @@ class Google:
     async def _streamed(self, request: Request, on_text: OnText) -> Answer:
         from google.genai import types
 
+        thought = thinking.of_google(self._model, request.thinking)
         config = types.GenerateContentConfig(
             max_output_tokens=request.max_tokens,
+            thinking_config=None if thought is None else types.ThinkingConfig(**thought),
+            # The stable version of the API knows no thinking.
+            http_options=None if thought is None else types.HttpOptions(api_version="v1beta"),
             temperature=request.sampling.get("temperature"),
             top_p=request.sampling.get("top_p"),
         )
@@ -132,9 +141,10 @@ def _text(chunk: types.GenerateContentResponse) -> str:
 
 def _usage(used: types.GenerateContentResponseUsageMetadata) -> Usage:
     """Return the counts; Gemini counts thoughts beside the answer."""
-    answered = (used.candidates_token_count or 0) + (used.thoughts_token_count or 0)
+    thought = used.thoughts_token_count
+    answered = (used.candidates_token_count or 0) + (thought or 0)
     cached = used.cached_content_token_count or 0
-    return Usage(used.prompt_token_count or 0, cached, 0, answered)
+    return Usage(used.prompt_token_count or 0, cached, 0, answered, thought)
 
 
 def _failure(error: errors.APIError) -> Failure:

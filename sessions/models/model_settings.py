@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from sessions.models import thinking
 from sessions.models.port import ModelRefused
 
 Table = Mapping[str, object]
-KEYS = ("provider", "model", "base_url", "key_env", "api", "price_in", "price_out")
+KEYS = ("provider", "model", "base_url", "key_env", "api", "price_in", "price_out", "thinking")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,8 @@ class ModelSettings:
     price_in: float | None = None
     """Dollars for a million tokens, as `price_out`."""
     price_out: float | None = None
+    thinking: str = ""
+    """How long it thinks where a session does not say: a word of `thinking.WORDS`; empty: the vendor's way."""
 
 
 def of_vendor_name(name: str) -> ModelSettings | None:
@@ -86,6 +89,7 @@ def read_table(name: str, table: Table) -> ModelSettings:
         api=_text(where, table, "api"),
         price_in=_price(where, table, "price_in"),
         price_out=_price(where, table, "price_out"),
+        thinking=_thinking(where, table),
     )
     _check(where, settings)
     return settings
@@ -124,6 +128,16 @@ def _price(where: str, table: Table, key: str) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
         raise _refused(f"{where}: {key} must be dollars for a million tokens, not {value!r}")
     return float(value)
+
+
+def _thinking(where: str, table: Table) -> str:
+    value = table.get("thinking")
+    if value is None:
+        return ""
+    try:
+        return thinking.read("" if isinstance(value, bool) else str(value))
+    except ModelRefused as error:
+        raise _refused(f"{where}: {error}") from None
 
 
 def _hint(word: str, known: tuple[str, ...] | Mapping[str, object]) -> str:

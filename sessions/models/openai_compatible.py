@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from sessions.models import thinking
 from sessions.models.failure import Failure, TryFailed, of_status
 from sessions.models.network import REQUEST_LIMIT_S, Answer, Growing
 from sessions.models.port import Finish, Request, Usage
@@ -13,7 +15,9 @@ if TYPE_CHECKING:
     import openai
     from openai.types import CompletionUsage
     from openai.types.chat import ChatCompletionChunk
+    from openai.types.completion_usage import PromptTokensDetails
     from openai.types.responses import Response, ResponseStreamEvent, ResponseUsage
+    from openai.types.responses.response_usage import InputTokensDetails
 
     from sessions.models.port import OnText
 
@@ -29,9 +33,18 @@ _CHAT_FINISH = {
 class OpenAICompatible:
     """The vendor OpenAI, or a host that speaks its API."""
 
-    def __init__(self, model: str, key: str, api: Api, base_url: str | None = None) -> None:
-        """Connect at the first question."""
+    def __init__(
+        self,
+        model: str,
+        key: str,
+        api: Api,
+        base_url: str | None = None,
+        *,
+        openrouter: bool = False,
+    ) -> None:
+        """Connect at the first question. `openrouter`: that host answers, which has words of its own."""
         self._model = model
+        self._openrouter = openrouter
         self.key = key
         self._api = api
         self._base_url = base_url
@@ -65,6 +78,11 @@ class OpenAICompatible:
         """Import the SDK."""
         _ = self._client
 
+    def check_thinking(self, level: str) -> None:
+        """Refuse what the model does not have."""
+        if not self._openrouter:
+            thinking.of_openai(self._model, level, own=self._own)
+
     @cached_property
     def _client(self) -> openai.AsyncOpenAI:
         import openai
@@ -74,18 +92,43 @@ class OpenAICompatible:
         )
 
     @property
+    def _own(self) -> bool:
+        """Whether OpenAI itself answers: the hosts that follow it know fewer words."""
+        return not self._base_url or "api.openai.com" in self._base_url
+
+    @property
     def _length_word(self) -> str:
         """OpenAI itself has a new word; the hosts that follow it know the old one."""
-        return "max_tokens" if self._base_url else "max_completion_tokens"
+        return "max_completion_tokens" if self._own else "max_tokens"
+
+    def _more(self, request: Request) -> dict[str, Any]:
+        """Return what both APIs take besides the prompt: sampling, and the key of prompts that begin alike."""
+        more: dict[str, Any] = dict(_sampling(request))
+        stable = request.prompt.parts[0]
+        if self._own and request.cache and stable:
+            digest = hashlib.sha256(f"{self._model}\n{stable}".encode("utf-8", "replace"))
+            more["prompt_cache_key"] = digest.hexdigest()[:32]
+        return more
+
+    def _reasoning(self, request: Request) -> dict[str, Any]:
+        """Return how chat completions are told to reason."""
+        if self._openrouter:
+            return thinking.of_openrouter(request.thinking)
+        effort = thinking.of_openai(self._model, request.thinking, own=self._own)
+        return {"reasoning_effort": effort} if effort else {}
 
     async def _respond(self, request: Request, on_text: OnText) -> Answer:
+        more = self._more(request)
+        effort = thinking.of_openai(self._model, request.thinking, own=self._own)
+        if effort:
+            more["reasoning"] = {"effort": effort}
         stream = await self._client.responses.create(
             model=self._model,
             input=request.prompt.text,
             max_output_tokens=request.max_tokens,
             stream=True,
             store=False,
-            extra_body=_sampling(request),
+            extra_body=more,
         )
         said = Growing(on_text)
         async with stream:
@@ -103,7 +146,11 @@ class OpenAICompatible:
             messages=[{"role": "user", "content": request.prompt.text}],
             stream=True,
             stream_options={"include_usage": True},
-            extra_body={self._length_word: request.max_tokens, **_sampling(request)},
+            extra_body={
+                self._length_word: request.max_tokens,
+                **self._more(request),
+                **self._reasoning(request),
+            },
         )
         whole = _Chat(on_text)
         async with stream:
@@ -172,14 +219,25 @@ def _response_finish(response: Response) -> Finish:
 
 
 def _response_usage(used: ResponseUsage) -> Usage:
-    cached = used.input_tokens_details.cached_tokens if used.input_tokens_details else 0
-    return Usage(used.input_tokens, cached or 0, 0, used.output_tokens)
+    cached, written = _cache(used.input_tokens_details)
+    told = used.output_tokens_details
+    thought = told.reasoning_tokens if told else None
+    return Usage(used.input_tokens, cached, written, used.output_tokens, thought)
 
 
 def _chat_usage(used: CompletionUsage) -> Usage:
-    details = used.prompt_tokens_details
-    cached = (details.cached_tokens or 0) if details else 0
-    return Usage(used.prompt_tokens, cached, 0, used.completion_tokens)
+    cached, written = _cache(used.prompt_tokens_details)
+    told = used.completion_tokens_details
+    thought = told.reasoning_tokens if told else None
+    return Usage(used.prompt_tokens, cached, written, used.completion_tokens, thought)
+
+
+def _cache(details: InputTokensDetails | PromptTokensDetails | None) -> tuple[int, int]:
+    """Return the input tokens read from the cache and written to it; hosts leave out what they do not have."""
+    if details is None:
+        return 0, 0
+    read, written = getattr(details, "cached_tokens", 0), getattr(details, "cache_write_tokens", 0)
+    return int(read or 0), int(written or 0)
 
 
 def _in_stream(code: str, message: str) -> Failure:

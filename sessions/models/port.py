@@ -85,6 +85,10 @@ class Request:
     max_tokens: int = MAX_TOKENS
     sampling: dict[str, Any] = field(default_factory=dict[str, Any])
     """temperature, top_p: only what was set, and only for vendors that take it."""
+    thinking: str = ""
+    """`off`, `low`, `medium`, `high` or a number of tokens; empty: as the vendor does by itself."""
+    cache: bool = True
+    """Whether the provider is asked to keep the prompt's stable beginning for the next query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +101,8 @@ class Usage:
     cache_write_tokens: int
     output_tokens: int
     """With reasoning."""
+    thinking_tokens: int | None = None
+    """The part of `output_tokens` that went into reasoning; None: not told."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,10 @@ class Pricing:
         """Return an upper estimate of one query: a whole answer at full length."""
         size = len(prompt.text.encode("utf-8", "replace"))
         tokens = size // _BYTES_PER_TOKEN + _OVERHEAD_TOKENS
-        return self.cost_usd(Usage(tokens, 0, 0, max_tokens))
+        # What is written to a cache may cost more than what is only read.
+        costs = [self.cost_usd(Usage(tokens, 0, kept, max_tokens)) for kept in (0, tokens)]
+        known = [cost for cost in costs if cost is not None]
+        return max(known, default=None)
 
     def named(self, served: str) -> Pricing:
         """Return the same prices for the model's name as the answer gave it."""

@@ -95,4 +95,4 @@ def _final(who: str, failure: Failure, tried: int) -> ModelRefused | ModelFailed
 
 def _predicate(failure: Failure) -> str:
     known = "does not know this model; check its name and base_url"
-    return failure.message if failure.code == "bad_key" else f"{known} ({failure.message})"
+    return f"{known} ({failure.message})" if failure.code == "unknown_model" else failure.message

@@ -29,10 +29,10 @@ def network_model(
     """Return a vendor's model, ready to be asked.
 
     Raises:
-        ModelRefused: its key is missing; the message names the variable.
+        ModelRefused: its key is missing (the message names the variable), or it does not think as its table says.
     """
     key, key_env = _key(name, settings, env)
-    return NetworkModel(
+    made = NetworkModel(
         name,
         label(name, settings),
         _vendor(settings, key),
@@ -40,6 +40,7 @@ def network_model(
         limiter=limiters.of(settings.base_url or settings.provider),
         key_env=key_env,
     )
+    return made.thinking(settings.thinking)
 
 
 def label(name: str, settings: ModelSettings) -> str:
@@ -85,7 +86,8 @@ def _vendor(settings: ModelSettings, key: str) -> Vendor:
         case "google":
             return Google(settings.model, key, url)
         case _:
-            return OpenAICompatible(settings.model, key, _api(settings), url)
+            routed = url is not None and "//openrouter.ai" in url
+            return OpenAICompatible(settings.model, key, _api(settings), url, openrouter=routed)
 
 
 def _api(settings: ModelSettings) -> Api:

@@ -122,12 +122,12 @@ async def test_the_prompt_and_the_limit_are_sent_as_the_vendor_wants_them(talk: 
 
 async def test_counts_are_made_alike(talk: Talk) -> None:
     said = await asked(talk, Say(fresh=100, cached=20, answer=40, thought=10))
-    assert said.usage == Usage(120, 20, 0, 50)
+    assert said.usage == Usage(120, 20, 0, 50, 10)
 
 
 async def test_anthropic_counts_what_it_writes_to_the_cache() -> None:
     said = await asked(Talk("anthropic"), Say(fresh=100, cached=20, written=30))
-    assert said.usage == Usage(150, 20, 30, 50)
+    assert said.usage == Usage(150, 20, 30, 50, 10)
     assert said.cost_usd == approx(1e-6 * (100 * 2 + 20 * 0.1 + 30 * 2.5 + 50 * 10))
 
 
