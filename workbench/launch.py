@@ -90,7 +90,10 @@ def _signalled(
     found = holder(folder)
     if found is None or presence(folder) is not Presence.ALIVE:
         return False
-    send(found.pid, number)
+    try:
+        send(found.pid, number)
+    except ProcessLookupError:
+        return False  # it ended just now
     return True
 
 

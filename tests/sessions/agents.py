@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import sys
+import time
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,6 @@ from sessions.fold import fold
 from sessions.folder import all_in
 from sessions.gateway import Gateway
 from sessions.journal import Reader
-from sessions.lock import Presence, holder, presence
 from sessions.start import create_session
 from tests.fakes import SOURCE
 from tests.sessions.searches import request
@@ -64,12 +63,10 @@ def end_engines(under: Path) -> None:
 
 def kill(folder: SessionFolder) -> bool:
     """Kill the engine of a session as a power cut would; return whether there was one."""
-    found = holder(folder)
-    if found is None or presence(folder) is not Presence.ALIVE:
+    if not launch.kill(folder):
         return False
-    os.killpg(found.pid, signal.SIGKILL)
     while launch.is_alive(folder):
-        pass
+        time.sleep(0.01)
     return True
 
 

@@ -50,16 +50,23 @@ def process(
     """Start a process that takes and gives back places for ever."""
     words = [str(folder), session, "p", str(places), str(waiters), str(hold_s)]
     argv = [sys.executable, "-m", "tests.sessions.place_holder", *words]
-    found = stack.enter_context(subprocess.Popen(argv, stdout=subprocess.PIPE, text=True))
+    found = stack.enter_context(
+        subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    )
     stack.callback(found.kill)
     return found
 
 
 def lines(of: subprocess.Popen[str], count: int) -> list[tuple[str, float]]:
-    """Return the next lines of a process."""
+    """Return the next lines of a process, which must not end before."""
     assert of.stdout is not None
-    rows = [of.stdout.readline().split() for _ in range(count)]
-    return [(row[0], float(row[1])) for row in rows]
+    assert of.stderr is not None
+    rows: list[tuple[str, float]] = []
+    while len(rows) < count:
+        sign, _, at = of.stdout.readline().partition(" ")
+        assert sign, f"it ended: {of.stderr.read()}"
+        rows.append((sign, float(at)))
+    return rows
 
 
 def here(

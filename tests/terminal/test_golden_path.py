@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -14,8 +13,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions.folder import SessionFolder
-from sessions.lock import Presence, holder, presence
+from sessions.lock import Presence, presence
 from tests.terminal.tmux import LIMIT_S, Tmux, needs_tmux
+from workbench import launch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,9 +31,7 @@ def home(tmp_path: Path) -> Iterator[Path]:
     """A state folder; whatever engine runs in it is gone afterwards."""
     yield tmp_path
     for folder in (tmp_path / "sessions").glob("*"):
-        engine = holder(SessionFolder(folder))
-        if engine is not None and presence(SessionFolder(folder)) is Presence.ALIVE:
-            os.killpg(engine.pid, signal.SIGKILL)
+        launch.kill(SessionFolder(folder))
 
 
 @pytest.fixture

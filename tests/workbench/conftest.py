@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from typing import TYPE_CHECKING
 
 import pytest
 
 from sessions.folder import all_in
-from sessions.lock import Presence, holder, presence
 from tests.workbench.commanding import Pike
+from workbench import launch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,9 +32,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         monkeypatch.delenv(name, raising=False)
     yield found
     for folder in all_in(found / "sessions") if (found / "sessions").is_dir() else ():
-        engine = holder(folder)
-        if engine is not None and presence(folder) is Presence.ALIVE:
-            os.killpg(engine.pid, signal.SIGKILL)
+        launch.kill(folder)
 
 
 @pytest.fixture

@@ -16,7 +16,10 @@ import pytest
 
 from sessions.errors import SessionBusy
 from sessions.folder import SessionFolder
-from sessions.lock import Presence, holder, presence
+from sessions.lock import Presence, holder
+from sessions.start import create_session
+from tests.sessions.searches import request
+from tests.sessions.test_lock import ended, held
 from workbench import launch, lookup
 
 if TYPE_CHECKING:
@@ -45,9 +48,7 @@ def folder(pike: Pike, home: Path) -> Iterator[SessionFolder]:
     assert (told.code, told.out) == (0, "s\n"), told.err
     found = SessionFolder(home / "sessions" / "s")
     yield found
-    engine = holder(found)
-    if engine is not None and presence(found) is Presence.ALIVE:
-        os.killpg(engine.pid, signal.SIGKILL)
+    if launch.kill(found):
         until(lambda: launch.presence_now(found) is not Presence.ALIVE)
 
 
@@ -122,6 +123,16 @@ def test_a_killed_engine_is_seen_as_crashed_and_revived(folder: SessionFolder, p
     revived = holder(folder)
     assert revived is not None
     assert revived.pid != engine.pid
+
+
+def test_an_engine_that_a_signal_no_longer_finds_was_none_to_tell(home: Path) -> None:
+    found = create_session(request(), home / "sessions")
+    other = held(found)  # it leads no group of its own: to kill that is as late as it can get
+    try:
+        assert launch.is_alive(found)
+        assert not launch.kill(found)
+    finally:
+        ended(other)
 
 
 @pytest.mark.slow

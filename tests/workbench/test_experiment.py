@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -103,7 +103,8 @@ def lab(home: Path, tmp_path: Path) -> Iterator[Lab]:
         yield found
         driver = found.experiment.driver
         if driver:
-            os.kill(driver, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it may end just now
+                os.kill(driver, signal.SIGKILL)
 
 
 def until(true: Callable[[], bool]) -> None:

@@ -47,7 +47,7 @@ def begin(folder: SessionFolder) -> Iterator[Callable[[str], subprocess.Popen[by
     def start(fate: str) -> subprocess.Popen[bytes]:
         argv = [sys.executable, "-m", "tests.workbench.fated_engine", str(folder.path), fate]
         started.append(subprocess.Popen(argv, start_new_session=True))
-        until(lambda: launch.is_alive(folder))
+        until(lambda: launch.is_alive(folder) or started[-1].poll() is not None)
         return started[-1]
 
     yield start
