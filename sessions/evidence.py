@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import uuid
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,4 +29,6 @@ def keep(session: SessionFolder, result: Mapping[str, Any]) -> None:
     with suppress(OSError):  # a bundle without its raw samples is still a bundle
         if not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(folders.root() / place, target)
+            aside = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+            shutil.copyfile(folders.root() / place, aside)
+            aside.replace(target)  # in one step: a kill leaves no half of it

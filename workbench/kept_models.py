@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, cast
 
+from sessions.models.files import write_whole
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
@@ -30,7 +32,7 @@ def keep(
     kept = tables_of(folder)
     found = {name: dict(tables[name]) for name in names if name in tables}
     if found and found != {name: kept.get(name) for name in found}:
-        _path(folder).write_text(json.dumps({**kept, **found}, indent=1), encoding="utf-8")
+        write_whole(_path(folder), json.dumps({**kept, **found}, indent=1))
 
 
 def tables_of(folder: SessionFolder) -> Tables:

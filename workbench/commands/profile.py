@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import tempfile
 from contextlib import suppress
@@ -44,7 +45,7 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
 
 def keep(path: Path, found: dict[str, Any]) -> None:
     """Keep an attempt's profile in its session, for the screen; a folder that cannot be written is no loss."""
-    part = path.with_suffix(".part")
+    part = path.with_suffix(f".{os.getpid()}.part")
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         part.write_text(json.dumps(found), encoding="utf-8")
