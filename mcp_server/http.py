@@ -17,6 +17,7 @@ from mcp_server.access import Access, Address, address, check
 from mcp_server.errors import BadAddress
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Sequence
 
     from starlette.applications import Starlette
@@ -183,16 +184,45 @@ def _timely(receive: Receive, limit_s: float) -> Receive:
 
 
 class ImpatientProtocol(H11Protocol):
-    """uvicorn's protocol, which would wait for ever for a connection's first headers.
+    """uvicorn's protocol, which would wait for ever for the rest of a request that nobody serves yet, or any more.
 
-    Inherits because uvicorn offers no other place.
+    That is one whose headers are not whole, and one refused before its body was. Inherits because uvicorn offers no
+    other place.
     """
+
+    _patience: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:  # uvicorn's own type
         """Give the connection a time to say what it wants."""
         super().connection_made(transport)
-        self.loop.call_later(HEADER_LIMIT_S, self._give_up)
+        self._hurry()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what arrived; what does not make a request whole gives no new time."""
+        super().data_received(data)
+        self._hurry()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection's time."""
+        super().connection_lost(exc)
+        self._calm()
+
+    def _hurry(self) -> None:
+        if self._serves():
+            self._calm()
+        elif self._patience is None:
+            self._patience = self.loop.call_later(HEADER_LIMIT_S, self._give_up)
+
+    def _calm(self) -> None:
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+
+    def _serves(self) -> bool:
+        cycle = getattr(self, "cycle", None)
+        return cycle is not None and not cycle.response_complete
 
     def _give_up(self) -> None:
-        if getattr(self, "cycle", None) is None and not self.transport.is_closing():
+        self._patience = None
+        if not self._serves() and not self.transport.is_closing():
             self.transport.close()

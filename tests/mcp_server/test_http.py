@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     import httpx2
+    from anyio.abc import SocketStream
 
     from mcp_server.local import Setting
 
@@ -164,6 +166,36 @@ async def test_a_connection_that_says_nothing_is_closed(
     monkeypatch.setattr(http, "HEADER_LIMIT_S", 0.2)
     async with served(setting) as there:
         assert await _said_to(there.access.at, "POST /mcp HTTP/1.1\r\nHost: x") == b""
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "GET /health HTTP/1.1\r\nHost: {host}\r\n\r\n",
+        "POST /mcp HTTP/1.1\r\nHost: {host}\r\nContent-Length: 900\r\n\r\n",
+    ],
+    ids=["headers of a second request", "body of a request that was refused"],
+)
+async def test_what_trickles_in_after_an_answer_ends_too(
+    setting: Setting, monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    monkeypatch.setattr(http, "HEADER_LIMIT_S", 0.3)
+    async with served(setting) as there:
+        at = there.access.at
+        with anyio.fail_after(20):
+            async with await anyio.connect_tcp(at.host, at.port) as stream:
+                await stream.send(first.format(host=at).encode())
+                assert (await stream.receive()).startswith(b"HTTP/1.1 ")
+                await _trickled(stream)
+
+
+async def _trickled(stream: SocketStream) -> None:
+    """Send a byte at a time until the other side closes."""
+    with suppress(anyio.BrokenResourceError, anyio.EndOfStream):
+        while True:
+            await stream.send(b"x")
+            with anyio.move_on_after(0.05):
+                await stream.receive()
 
 
 async def _said_to(at: Address, words: str) -> bytes:
