@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import anyio
 
@@ -23,7 +23,7 @@ from mcp_server.states import States
 from mcp_server.tasks import Task, Tasks
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Mapping
 
     from mcp_server.contract import Mode, Precision, Tolerance
     from mcp_server.executor import Executor, Outcome, WantedStage
@@ -37,6 +37,14 @@ _CHECK: tuple[WantedStage, ...] = ("build", "correctness")
 _TIME: tuple[WantedStage, ...] = ("build", "correctness", "timing")
 _PROFILE: tuple[WantedStage, ...] = ("build", "correctness", "timing", "profile")
 _ALL: tuple[WantedStage, ...] = ("build", "correctness", "timing", "confirm")
+Tool = Literal["compile_kernel", "check_kernel", "benchmark_kernel", "profile_kernel"]
+"""An agents' tool whose work an engine asks for, under its session's policies."""
+_OF_TOOL: Mapping[Tool, tuple[WantedStage, ...]] = {
+    "compile_kernel": _BUILD,
+    "check_kernel": _CHECK,
+    "benchmark_kernel": _TIME,
+    "profile_kernel": _PROFILE,
+}
 
 
 _CANDIDATE_CHARACTERS = 20_000_000
@@ -68,6 +76,8 @@ class Wish:
     """Look at where the time goes, in place of confirming."""
     device_name: str = ""
     """The only GPU model that will do; empty: any."""
+    tool: Tool | None = None
+    """Do no more than this tool does, and show what an agent may see."""
 
 
 @dataclass(slots=True)
@@ -139,7 +149,9 @@ class Service:
         return self._start(candidate, _PROFILE)
 
     def evaluate(self, candidate: Candidate, wish: Wish) -> Job:
-        """Start all stages as one job, shown whole."""
+        """Start all stages as one job, shown whole; or what one of the agents' tools does, shown as they see it."""
+        if wish.tool is not None:
+            return self._start(candidate, _OF_TOOL[wish.tool], wish)
         return self._start(candidate, _PROFILE if wish.profile else _ALL, wish, whole=True)
 
     def _start(

@@ -29,7 +29,7 @@ from mcp_server.errors import EvaluatorError
 from mcp_server.jobs import Job
 from mcp_server.listings import ArtifactPage, TaskList, TaskPage
 from mcp_server.reply import fits, plain_reply, verdict_reply
-from mcp_server.service import Service, Wish
+from mcp_server.service import Service, Tool, Wish
 
 READS = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
@@ -276,12 +276,21 @@ def _register_engine(server: Server) -> None:
         device_name: Annotated[
             str, Field(max_length=120, description="the only model of device that will do")
         ] = "",
+        tool: Annotated[
+            Tool | None, Field(description="only what this tool does, shown as agents see it")
+        ] = None,
         wait_s: WaitS = WAIT_LIMIT_S,
     ) -> Annotated[CallToolResult, EngineResult]:
         """Build, check, time and confirm a candidate as one job. Next: wait_job while it is pending."""
         candidate = await service(ctx).admit(caller(ctx), task_id, source, device)
         wish = Wish(
-            precision, tolerance, beat, attempt_id, profile=profile, device_name=device_name
+            precision,
+            tolerance,
+            beat,
+            attempt_id,
+            profile=profile,
+            device_name=device_name,
+            tool=tool,
         )
         job = service(ctx).evaluate(candidate, wish)
         return await answer(job, wait_s, ctx, cancel_with_call=True)

@@ -124,6 +124,19 @@ async def test_a_candidate_is_compiled_checked_and_timed_by_its_id(setting: Sett
         KernelResult.model_validate(result)
 
 
+async def test_an_engine_has_a_tool_carried_out_under_its_policy_and_shown_as_agents_see_it(
+    setting: Setting,
+) -> None:
+    arguments = {"task_id": "starter/softmax", "source": candidate("said = 7"), "precision": "fp32"}
+    async with Client(build(setting, engine=True)) as client:
+        asked = {**arguments, "tool": "check_kernel"}
+        reply = await client.call_tool("evaluate_kernel", asked)
+        whole = fields(await client.call_tool("evaluate_kernel", arguments))
+    assert "candidate_sha256" in whole
+    assert set(fields(reply)) <= set(KernelResult.model_fields)
+    assert text(reply).startswith("ok: ")
+
+
 async def test_a_candidate_that_does_not_compile_is_a_normal_result(setting: Setting) -> None:
     async with Client(build(setting)) as client:
         arguments = {"task_id": "starter/softmax", "source": "class ModelNew(:\n"}
