@@ -38,6 +38,8 @@ class Ask:
     """The model that the session's numbers were measured on; empty: none yet."""
     profile: bool = False
     """Look at where the time goes, in place of confirming."""
+    session: str = ""
+    """Whose it is: the sessions of one caller take turns."""
 
 
 class Evaluator(Protocol):
@@ -67,6 +69,7 @@ class Evaluator(Protocol):
         """Return the verdict: fields of `mcp_server.contract.EngineResult` without nulls.
 
         Raises:
+            EvaluatorAbsent: nobody is left who could do the job.
             EvaluatorLost: it died with the job.
             JobUnknown: it does not know the job.
         """
@@ -88,6 +91,17 @@ class Evaluator(Protocol):
     async def close(self) -> None:
         """Let go of the endpoint."""
         ...
+
+
+UNNAMED = ("GPU", "CPU")
+"""What a host says that cannot tell its model."""
+
+
+def same_model(title: str, measured: str) -> bool:
+    """Return whether both name one model: of a slice of a GPU a driver may tell less than torch (`… MIG 1g.10gb`)."""
+    one, other = title.casefold(), measured.casefold()
+    sliced = one.startswith(f"{other} mig ") or other.startswith(f"{one} mig ")
+    return one == other or sliced or title in UNNAMED or measured in UNNAMED
 
 
 def lost(cause: str) -> dict[str, Any]:

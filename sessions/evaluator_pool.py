@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_ANSWERS = (DeviceAbsent, EvaluatorRefused)
+"""What an evaluator that works may answer: it does not rest for that."""
 FAILURES = 3
 """In a row, after which an endpoint rests."""
 REST_S = 60.0
@@ -108,12 +110,12 @@ class EvaluatorPool:
         """Return the verdict on a job, from where it was started.
 
         Raises:
-            EvaluatorLost, JobUnknown: as the protocol says.
+            EvaluatorAbsent, EvaluatorLost, JobUnknown: as the protocol says.
         """
         endpoint, inner = self._of(job)
         try:
             found = await endpoint.evaluator.wait(inner, on_stage)
-        except EvaluatorLost:
+        except (EvaluatorAbsent, EvaluatorLost):
             self._failure(endpoint, self._at.get(job, ""))
             raise
         finally:
@@ -155,7 +157,7 @@ class EvaluatorPool:
             job = f"{endpoint.name} {await endpoint.evaluator.start(there)}"
         except BaseException as error:
             self._release(endpoint, "")
-            if isinstance(error, EvaluatorError) and not isinstance(error, EvaluatorRefused):
+            if isinstance(error, EvaluatorError) and not isinstance(error, _ANSWERS):
                 self._failure(endpoint, ask.attempt)
             raise
         self._at[job] = ask.attempt

@@ -16,7 +16,8 @@ class Gate:
     def __init__(self, on_idle: Callable[[], None] = lambda: None) -> None:
         """Start closed. `on_idle`: called whenever nothing works any more."""
         self._on_idle = on_idle
-        self._open = asyncio.Event()
+        self._open, self._shut = asyncio.Event(), asyncio.Event()
+        self._shut.set()
         self._working = 0
 
     @property
@@ -32,10 +33,12 @@ class Gate:
     def open(self) -> None:
         """Let calls start."""
         self._open.set()
+        self._shut.clear()
 
     def close(self) -> None:
         """Let no new call start."""
         self._open.clear()
+        self._shut.set()
 
     @contextmanager
     def task(self) -> Generator[None]:
@@ -60,6 +63,10 @@ class Gate:
         if not self.is_open:
             with self.waiting():
                 await self._open.wait()
+
+    async def shut(self) -> None:
+        """Wait until no call may start."""
+        await self._shut.wait()
 
     def _add(self, number: int) -> None:
         self._working += number

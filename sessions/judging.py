@@ -1,4 +1,4 @@
-"""One attempt through the evaluator: a place, at most three turns, the verdict, its commit."""
+"""One attempt through the evaluator: a place, the verdict (evaluating.py), its commit."""
 
 from __future__ import annotations
 
@@ -12,26 +12,19 @@ from sessions import evidence
 from sessions import facts as f
 from sessions.agent_tools import calls_of
 from sessions.best import best
-from sessions.errors import DeviceAbsent, EvaluatorAbsent, EvaluatorError, EvaluatorRefused
-from sessions.evaluator import Ask, lost
+from sessions.evaluating import Evaluating
 from sessions.lineage import NewCommit, message_of, subject_of
-from sessions.live import NO_EVALUATOR
 from sessions.model import ORIGINAL
-from sessions.verdicts import kind_of, repeatable, runtime_ms
+from sessions.verdicts import kind_of, runtime_ms
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Coroutine
 
-    from sessions.evaluator import OnStage
+    from sessions.evaluator import Ask
     from sessions.model import AttemptRecord, State, SteerRecord
     from sessions.parts import Parts
 
 log = logging.getLogger(__name__)
-
-TURNS = 3
-"""Evaluations of one attempt that the evaluator itself may fail."""
-ABSENT_S = 5.0
-"""Between two looks for an evaluator."""
 
 
 class Judging:
@@ -40,6 +33,7 @@ class Judging:
     def __init__(self, parts: Parts) -> None:
         """Share the engine's parts."""
         self._parts = parts
+        self._evaluating = Evaluating(parts)
 
     async def evaluate(self, candidate: str, agent: str) -> None:
         """Write an attempt's verdict; `pause --now` ends this without one."""
@@ -60,31 +54,14 @@ class Judging:
             task.result()
 
     async def result_of(self, ask: Ask, agent: str, *, record: bool) -> dict[str, Any]:
-        """Return the evaluator's answer, after at most three turns. `record`: write each turn."""
-        attempt = self._parts.state.attempts.get(ask.attempt)
-        turn = max(1, attempt.turns if attempt and record else 1)
-        while True:
-            result = await self._turn(ask, agent, turn, record=record)
-            if not repeatable(result) or turn >= TURNS:
-                return self._parts.redactor.data(result)
-            turn += 1
+        """Return the evaluator's answer, once it has one. `record`: write each turn."""
+        return await self._evaluating.result_of(ask, agent, record=record)
 
     def ask_for(self, name: str, source: str) -> Ask:
         """Return what the evaluator is asked about a source."""
-        opened, found = self._parts.opened, best(self._parts.state)
-        return Ask(
-            task=opened.task,
-            source=source,
-            device=opened.device,
-            precision=opened.precision,
-            tolerance=opened.tolerance,
-            attempt=name,
-            task_sha256=opened.task_sha256,
-            beat=found.verdict.get("speedup_lo_ratio") if found else None,
-            device_name=self._parts.state.baseline.device_name
-            if self._parts.state.baseline
-            else "",
-        )
+        found = best(self._parts.state)
+        beat = found.verdict.get("speedup_lo_ratio") if found else None
+        return self._evaluating.ask_for(name, source, beat)
 
     async def commit(self, candidate: str) -> None:
         """Make an attempt's commit, which holds its verdict, and write its hash."""
@@ -104,50 +81,6 @@ class Judging:
             result = await self.result_of(self.ask_for(candidate, source), agent, record=True)
         calls = calls_of(candidate, agent, result)
         await self._verdict(attempt, result, calls=calls)
-
-    async def _turn(self, ask: Ask, agent: str, turn: int, *, record: bool) -> dict[str, Any]:
-        evaluator, name = self._parts.evaluator, ask.attempt
-        job = ""
-        try:
-            job = await self._start(ask)
-            if record:
-                sent = f.EvaluationSent(
-                    name, agent, "evaluate_kernel", evaluator.endpoint, job, turn
-                )
-                await self._parts.recorder.write(sent)
-            return await evaluator.wait(job, self._stages(name))
-        except asyncio.CancelledError:
-            if job:
-                await evaluator.cancel(job)
-            raise
-        except EvaluatorRefused as error:
-            return {
-                "status": "infra_error",
-                "code": "sandbox_failed",
-                "cause": str(error),
-                "ok": False,
-            }
-        except EvaluatorError as error:
-            return lost(str(error))
-
-    async def _start(self, ask: Ask) -> str:
-        """Hand the candidate over, waiting for an evaluator if there is none."""
-        parts = self._parts
-        try:
-            while True:
-                try:
-                    return await parts.evaluator.start(ask)
-                except EvaluatorAbsent as error:
-                    log.warning("no evaluator: %s", error)
-                    parts.live.wait_for(ask.attempt, _absence(error))
-                    with parts.gate.waiting():
-                        await parts.clock.sleep(ABSENT_S)
-                    await parts.gate.enter()
-        finally:
-            parts.live.wait_for(ask.attempt, "")
-
-    def _stages(self, name: str) -> OnStage:
-        return lambda stage, detail: self._parts.live.stage(name, stage, detail)
 
     @asynccontextmanager
     async def place(self, candidate: str, agent: str) -> AsyncGenerator[None]:
@@ -217,11 +150,6 @@ class Judging:
             files["prompt.md"] = await library.text(query.prompt_key)
             files["reply.md"] = await library.text(query.reply_key)
         return files
-
-
-def _absence(error: EvaluatorAbsent) -> str:
-    """Return what a person reads; why a whole host will not do is said, why a program did not start is in the log."""
-    return f"{NO_EVALUATOR}: {error}" if isinstance(error, DeviceAbsent) else NO_EVALUATOR
 
 
 def verdict_json(attempt: AttemptRecord) -> str:

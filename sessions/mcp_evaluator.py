@@ -28,6 +28,7 @@ from sessions.errors import (
     EvaluatorRefused,
     JobUnknown,
 )
+from sessions.evaluator import same_model
 from sessions.redact import is_secret
 
 if TYPE_CHECKING:
@@ -42,8 +43,6 @@ log = logging.getLogger(__name__)
 WAIT_S = 20
 """One `wait_job` call; the job outlives it."""
 CALL_TIMEOUT_S = 120.0
-UNNAMED = ("GPU", "CPU")
-"""What a host says that cannot tell."""
 OPEN_TIMEOUT_S = 60.0
 CLOSE_TIMEOUT_S = 10.0
 _PASSED = ("CUDA", "NVIDIA", "PIKE_HOME", "PYTHON", "VIRTUAL_ENV", "LANG", "LC_", "TMPDIR", "XDG_")
@@ -281,15 +280,9 @@ def lacks(ask: Ask, page: Mapping[str, Any]) -> str:
     if wanted not in names:
         return f"there is no {wanted}, only {', '.join(names)}"
     title = titles[names.index(wanted)] if len(titles) == len(names) else ""
-    if title and ask.device_name and not _same_model(title, ask.device_name):
+    if title and ask.device_name and not same_model(title, ask.device_name):
         return f"{wanted} is {title}, and this session is measured on {ask.device_name}"
     return ""
-
-
-def _same_model(title: str, measured: str) -> bool:
-    """Return whether both name one model: a driver may say more, or less, than torch (`… MIG 1g.10gb`)."""
-    one, other = title.casefold(), measured.casefold()
-    return one in other or other in one or title in UNNAMED
 
 
 def default_places(device: str) -> int:

@@ -1,12 +1,14 @@
 """An MCP server with the evaluator's tools and known fates, in this process or as a child on stdio.
 
 A source with `# die` ends the server; one with `# slow` stays pending until it is cancelled. `python -m
-tests.sessions.scripted_server [DEVICE TITLE]`: what it says it has, by default the CPU that the fates are of.
+tests.sessions.scripted_server [DEVICE TITLE]`: what it says it has, by default the CPU that the fates are of; `@FILE`
+for a title that may change. While the file of the variable PIKE_TEST_HANG is there, no job ends.
 """
 
 import hashlib
 import os
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 from mcp.server import MCPServer
@@ -18,6 +20,7 @@ from tests.fakes import SOURCE, verdict_on
 
 SHA = hashlib.sha256(SOURCE.encode()).hexdigest()
 DEVICE, TITLE = "cpu", "a test CPU"
+HANG = os.environ.get("PIKE_TEST_HANG", "")
 
 
 def build(device: str = DEVICE, title: str = TITLE) -> MCPServer[Any]:
@@ -30,7 +33,7 @@ def build(device: str = DEVICE, title: str = TITLE) -> MCPServer[Any]:
         if not task_id.startswith("local/twice"):
             raise ToolError(f"No task {task_id!r}: list_tasks shows them.")
         known = {"task_id": task_id, "task_sha256": SHA}
-        return {**known, "devices": [device], "device_titles": [title]}
+        return {**known, "devices": [device], "device_titles": [_now(title)]}
 
     @server.tool()
     async def evaluate_kernel(
@@ -48,7 +51,7 @@ def build(device: str = DEVICE, title: str = TITLE) -> MCPServer[Any]:
         job = f"job_{len(jobs):08d}"
         jobs[job] = {"source": source, "attempt_id": attempt_id, "state": "done"}
         jobs[job] |= {"hottest": ["100% 3.0 µs, 1 calls, own: scripted"]} if profile else {}
-        if "# slow" in source:
+        if "# slow" in source or (attempt_id != "c0" and _hangs()):
             jobs[job]["state"] = "running"
         return _result({"state": "queued", "job_id": job})
 
@@ -64,7 +67,7 @@ def build(device: str = DEVICE, title: str = TITLE) -> MCPServer[Any]:
             return _result({"state": job["state"], "job_id": job_id, "stage": "build"})
         told = {name: job[name] for name in ("attempt_id", "hottest") if name in job}
         found = verdict_on(job["source"]) | told | {"job_id": job_id}
-        found |= {"device": device, "device_name": title}
+        found |= {"device": device, "device_name": _now(title)}
         return _result({"state": "done", **found})
 
     @server.tool()
@@ -73,6 +76,14 @@ def build(device: str = DEVICE, title: str = TITLE) -> MCPServer[Any]:
         return _result({"state": "cancelled", "job_id": job_id})
 
     return server
+
+
+def _hangs() -> bool:
+    return bool(HANG) and Path(HANG).exists()
+
+
+def _now(title: str) -> str:
+    return Path(title[1:]).read_text(encoding="utf-8") if title.startswith("@") else title
 
 
 def _result(data: dict[str, Any]) -> CallToolResult:

@@ -190,6 +190,7 @@ def test_a_missing_token_is_named_by_its_variable_and_never_shown() -> None:
         ("NVIDIA H200", "NVIDIA H200", ""),
         ("NVIDIA H100 80GB HBM3", "NVIDIA H100 80GB HBM3 MIG 1g.10gb", ""),
         ("GPU", "NVIDIA H200", ""),
+        ("NVIDIA H200 NVL", "NVIDIA H200", "cuda:0 is NVIDIA H200 NVL, and this session"),
         ("NVIDIA H200", "", ""),
         (
             "NVIDIA H100 80GB HBM3",
