@@ -127,7 +127,7 @@ def test_every_user_may_use_the_shared_folder() -> None:
 
 
 WANTING = """
-import sys
+import sys, time
 from pathlib import Path
 import anyio
 from mcp_server.lease import Lease
@@ -137,7 +137,7 @@ async def main():
         lease = Lease("gpu-1", Path(sys.argv[1]))
         while True:
             await lease.take()
-            print("took", flush=True)
+            print(time.monotonic(), flush=True)
             await anyio.sleep(0.05)
             lease.free()
     async with anyio.create_task_group() as jobs:
@@ -152,13 +152,12 @@ def test_a_server_with_many_jobs_does_not_starve_one_with_few(tmp_path: Path) ->
     with wanting(tmp_path, 6) as many, wanting(tmp_path, 1) as one:
         assert one.stdout is not None
         assert many.stdout is not None
-        assert one.stdout.readline() == many.stdout.readline() == b"took\n"
-        for _ in range(20):
-            assert one.stdout.readline() == b"took\n"
-        one.kill()
+        many.stdout.readline()
+        ours = [float(one.stdout.readline()) for _ in range(21)]
         many.kill()
-        others = len(many.stdout.read().splitlines())
-    assert others < 100, "to twenty of one server"
+        others = [float(line) for line in many.stdout.read().splitlines()]
+    between = [at for at in others if ours[0] < at < ours[-1]]  # not what it took alone at first
+    assert len(between) < 100, "to twenty of one server"
 
 
 @contextmanager
