@@ -6,10 +6,13 @@ import ast
 import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench import evaluator
 from workbench.errors import CannotGoOn, WrongUsage, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 SOURCE_LIMIT = 200_000
 """Characters of one candidate's source; the evaluator's own limit."""
@@ -110,6 +113,36 @@ def listed(named: str) -> NamedTask:
             f"there is no task {named!r} and no such file.{hint} `pike tasks` lists them."
         )
     return of_row(rows[0])
+
+
+def check_named(names: Iterable[str]) -> None:
+    """Refuse, before minutes of work on the others, a name that stands for no file, folder, suite or task.
+
+    Raises:
+        WrongUsage: one of them is nothing of it.
+    """
+    unknown = [name for name in names if not _lies_there(name)]
+    if not unknown:
+        return
+    known = [str(row["id"]) for row in evaluator.tasks()]
+    added = evaluator.rows(evaluator.ask("suite", "list"))
+    gone = {str(row["name"]) for row in added if row.get("state") == "gone"}  # says so itself
+    for name in unknown:
+        wanted = name.strip("/")
+        inside = any(f"/{wanted}/" in f"/{one}" for one in known)
+        if inside or wanted.partition("/")[0] in gone or evaluator.tasks(name):
+            continue
+        hint = nearest(name, [*known, *(one.rpartition("/")[0] for one in known)])
+        raise WrongUsage(
+            f"there is no file, folder, suite or task {name!r}.{hint} `pike tasks` lists them."
+        )
+
+
+def _lies_there(name: str) -> bool:
+    try:
+        return Path(name).expanduser().exists()
+    except (OSError, ValueError, RuntimeError):  # a name that no file can have, or nobody's home
+        return False
 
 
 def of_row(row: dict[str, Any]) -> NamedTask:

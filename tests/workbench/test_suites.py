@@ -85,6 +85,30 @@ def test_what_cannot_be_meant_is_told_in_a_line(
     assert "Traceback" not in told.err
 
 
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("tasks", "qualify", "kernelbnch"), "suite or task 'kernelbnch'. Did you mean"),
+        (("suite", "baselines", "kernelbench/level1/19_ReLy"), "Did you mean"),
+        (("tasks", "qualify", "level1", "no/such\x1b[31m"), "suite or task 'no/such"),
+        (("suite", "baselines", "level1", "--candidates", "nowhere"), "of candidates 'nowhere'"),
+    ],
+)
+def test_a_name_that_is_nothing_is_refused_before_any_work(
+    pike: Pike, words: tuple[str, ...], why: str
+) -> None:
+    told = pike(*words)
+    assert told.code == 2
+    assert told.err.startswith("pike: there is no ")
+    assert why in told.err
+    assert "\x1b" not in told.err
+
+
+@pytest.mark.parametrize("named", ["level1", "kernelbench/level2", "level1/19", "kernelbench"])
+def test_what_stands_for_tasks_is_not_refused(pike: Pike, folder: Path, named: str) -> None:
+    task_files.check_named([named, str(folder), str(folder / "level1" / "1_Matmul.py")])
+
+
 def test_a_suite_is_listed_removed_and_missed(pike: Pike, folder: Path) -> None:
     (folder / "level1" / "19_ReLU.py").unlink()
     assert "4 (5 when added)" in pike("suite", "list").out

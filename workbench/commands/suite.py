@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from workbench import evaluator
+from workbench import evaluator, task_files
 from workbench.commands.tasks import check_limit, placing
-from workbench.errors import DONE
+from workbench.errors import DONE, WrongUsage
 from workbench.format import plural
 
 if TYPE_CHECKING:
@@ -42,6 +42,10 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
 def _baselines(typed: argparse.Namespace) -> int:
     """Measure on this terminal: it takes minutes, and says a line per task."""
     check_limit(typed.limit)
+    task_files.check_named(typed.tasks)
+    for folder in typed.candidates:
+        if not Path(folder).expanduser().is_dir():
+            raise WrongUsage(f"there is no folder of candidates {folder!r}: check the path.")
     told = evaluator.flags(output=typed.output or "", limit=str(typed.limit or ""))
     folders = [word for folder in typed.candidates for word in ("--candidates", folder)]
     words = [*placing(typed), *told, *folders, *(["--json"] if typed.json else [])]

@@ -65,6 +65,7 @@ def _qualify(typed: argparse.Namespace) -> int:
             "pike tasks qualify needs files, folders, ids or --list FILE; `pike tasks` lists ids."
         )
     check_limit(typed.limit)
+    task_files.check_named(typed.ids)
     told = {name: str(getattr(typed, name) or "") for name in ("list", "limit", "table")}
     on = {"--no-baselines": typed.no_baselines, "--cheats": typed.cheats, "--json": typed.json}
     words = [name for name, is_on in on.items() if is_on]
