@@ -238,7 +238,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _say(error: EvaluatorError) -> None:
-    sys.stderr.write(f"{printable(str(error))}\n")  # it may name files, as they are called
+    sys.stderr.write(f"pike: {printable(str(error))}\n")  # it may name files, as they are called
 
 
 def _leaves(group: ExceptionGroup[EvaluatorError]) -> Iterator[EvaluatorError]:
