@@ -224,6 +224,8 @@ async def test_a_finished_search_goes_on_after_a_higher_budget(pike: Pike, done:
     await done.run()
     assert len(done.state.queries) == 16 > before
     assert fold(done.facts).limits["queries"] == 16
+    assert "limits: queries 16" in pike("show", "small-1").out
+    assert "as steered since it began" in pike("show", "small-1").out
 
 
 def test_a_session_named_by_nothing_that_exists_lists_what_there_is(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.best import best
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator
 
+    from sessions.facts import Opened
     from sessions.folder import SessionFolder
     from sessions.model import AttemptRecord, State
     from sessions.parent_age import ParentAge
@@ -66,7 +67,7 @@ def _head(folder: SessionFolder, found: State) -> Iterator[str]:
     if row.get("needs"):
         yield f"needs you: {row['needs']}"
     if found.opened is not None:
-        yield story.words(found.opened)
+        yield _opened(found, found.opened)
         on = [name for name, is_on in asdict(held(found.opened.settings)).items() if is_on]
         if on:
             yield f"options: {', '.join(on)}"
@@ -82,6 +83,12 @@ def _head(folder: SessionFolder, found: State) -> Iterator[str]:
         told = steer.why if steer.why else steer_words.stands(steer)
         yield f"{steer.id} {steer.act}, {status(found, steer)}: {inert_line(told, 100)}"
     yield f"folder: {folder.path}"
+
+
+def _opened(found: State, opened: Opened) -> str:
+    """Return what the search works on, with the limits and models of now: people may have steered both."""
+    now = replace(opened, limits=dict(found.limits), models=dict(found.models))
+    return f"{story.words(now)}{'' if now == opened else '; as steered since it began'}"
 
 
 def _beyond(top: AttemptRecord | None, plain: AttemptRecord) -> str:
