@@ -27,6 +27,12 @@ SOURCE_LIMIT = 200_000
 """Characters of one candidate's source."""
 WAIT_LIMIT_S = 40
 """Longest a call waits before it answers with a job id."""
+SESSION_META = "pike/session"
+"""In the `_meta` of `evaluate_kernel`: the name of the search it is for. The searches of one caller take turns."""
+SESSION_META_LIMIT = 64
+"""Characters."""
+NO_HOST = "no_host"
+"""The code of a job for which no machine was left that will do: its caller should ask again later."""
 RESULT_LIMIT_BYTES = 8_000
 """Serialised size of each channel of an agent's result."""
 AGENT_TAIL = 1_500
@@ -104,6 +110,7 @@ CODES: Mapping[Status, frozenset[str]] = {
             "sandbox_failed",
             "disk_full",
             "worker_lost",
+            NO_HOST,
             "not_checkable",
         }
     ),

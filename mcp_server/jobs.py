@@ -20,8 +20,15 @@ import anyio
 import anyio.abc
 
 from mcp_server.artifacts import KEPT_S, new_id
-from mcp_server.contract import EngineResult, JobState, Status
-from mcp_server.errors import EvaluatorError, QueueFull, UnknownId
+from mcp_server.contract import NO_HOST, EngineResult, JobState, Status
+from mcp_server.errors import (
+    EvaluatorError,
+    ExecutorUnavailable,
+    HostLost,
+    NoSuchDevice,
+    QueueFull,
+    UnknownId,
+)
 from mcp_server.turns import Ticket, Turns
 
 log = logging.getLogger(__name__)
@@ -44,6 +51,8 @@ AGENTS = Allowance()
 ENGINES = Allowance(running=16, queued=64)
 _QUEUED_LIMIT = 1024
 """Of one caller, whatever sessions it names."""
+_NO_HOST = (ExecutorUnavailable, HostLost, NoSuchDevice)
+"""That no machine will do is no engine's mistake: it knows the device, which was there."""
 _FINISHED_LIMIT = 500
 """Finished jobs of one caller that are kept."""
 
@@ -225,7 +234,10 @@ class Jobs:
             if limit.cancelled_caught:
                 job.result = _overdue(job)
         except EvaluatorError as error:
-            job.problem = str(error)
+            if job.whole and isinstance(error, _NO_HOST):
+                job.result = _infra(job, NO_HOST, str(error))
+            else:
+                job.problem = str(error)
         except Exception:
             log.exception("job %s failed", job.id)
             job.result = _failed(job)
@@ -242,13 +254,17 @@ def _overdue(job: Job) -> EngineResult:
     cause = (
         f"The job did not end within {_JOB_LIMIT_S:.0f} s, waiting included: is the device busy?"
     )
-    facts = {"job_id": job.id, "ok": False, "status": Status.INFRA_ERROR, "code": "worker_lost"}
-    return EngineResult.model_validate({**facts, "cause": cause})
+    return _infra(job, "worker_lost", cause)
 
 
 def _failed(job: Job) -> EngineResult:
     cause = (
         "The evaluator failed; the candidate is not at fault: see the server's log, and try again."
     )
-    facts = {"job_id": job.id, "ok": False, "status": Status.INFRA_ERROR, "code": "worker_lost"}
-    return EngineResult.model_validate({**facts, "cause": cause})
+    return _infra(job, "worker_lost", cause)
+
+
+def _infra(job: Job, code: str, cause: str) -> EngineResult:
+    facts = {"job_id": job.id, "state": "done", "ok": False}
+    told = {"status": Status.INFRA_ERROR, "code": code, "cause": cause}
+    return EngineResult.model_validate({**facts, **told})

@@ -15,9 +15,10 @@ from mcp_server import build, clean, profile, task_pages
 from mcp_server.artifacts import KEPT_S, Artifacts, new_id
 from mcp_server.callers import ENGINE, Callers
 from mcp_server.contract import EngineResult, Status
-from mcp_server.errors import UnknownId
+from mcp_server.errors import ExecutorUnavailable, UnknownId
 from mcp_server.executor import Work
 from mcp_server.jobs import AGENTS, ENGINES, Jobs
+from mcp_server.lanes import Lanes
 from mcp_server.local import open_local
 from mcp_server.states import States
 from mcp_server.tasks import Task, Tasks
@@ -61,6 +62,8 @@ class Candidate:
     source: str
     device: str
     since: float
+    lane: str = ""
+    """What its jobs want room on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,8 @@ class Wish:
     """The only GPU model that will do; empty: any."""
     tool: Tool | None = None
     """Do no more than this tool does, and show what an agent may see."""
+    session: str = ""
+    """The caller's name for the search it is of: the searches of one caller take turns."""
 
 
 @dataclass(slots=True)
@@ -89,6 +94,7 @@ class Service:
     executor: Executor
     jobs: Jobs
     callers: Callers
+    lanes: Lanes
     artifacts: Artifacts = field(default_factory=Artifacts)
     _candidates: dict[str, Candidate] = field(default_factory=dict[str, Candidate])
 
@@ -101,11 +107,22 @@ class Service:
             NoInterpreter: judge and workers could not run.
         """
         task = self.tasks.get(task_id)
-        await self.executor.check_device(device)
-        candidate = Candidate(new_id("cand"), caller, task, source, device, time.monotonic())
+        found = await self._device(device)
+        await self.lanes.look(self.executor)
+        lane, now = self.lanes.of(device, found), time.monotonic()
+        candidate = Candidate(new_id("cand"), caller, task, source, device, now, lane)
         self._candidates[candidate.id] = candidate
         self._forget_old()
         return candidate
+
+    async def _device(self, device: str) -> object:
+        """Return the device of a name, None where it is known only once a machine is there again."""
+        try:
+            return await self.executor.check_device(device)
+        except ExecutorUnavailable:
+            if not self.callers.may(ENGINE):
+                raise
+            return None  # its job says that no host is there, and it may come back meanwhile
 
     async def tell_known(self, task: Task, page: TaskPage) -> None:
         """Add what is known of the devices and of the task; nothing is started."""
@@ -179,10 +196,18 @@ class Service:
                 device_name=chosen.device_name,
             )
             outcome = await self.executor.run(work, job.note)
+            await self.lanes.look(self.executor)
             return self._result(candidate, outcome)
 
         allowance = ENGINES if self.callers.may(ENGINE) else AGENTS
-        return self.jobs.start(candidate.caller, act, allowance, whole=whole)
+        return self.jobs.start(
+            candidate.caller,
+            act,
+            allowance,
+            whole=whole,
+            session=chosen.session,
+            lane=candidate.lane,
+        )
 
     def _result(self, candidate: Candidate, outcome: Outcome) -> EngineResult:
         verdict = profile.described(outcome)
@@ -213,7 +238,8 @@ class Service:
 async def open_service(setting: Setting, callers: Callers | None = None) -> AsyncGenerator[Service]:
     """Yield the evaluator; its jobs and processes end with the block."""
     async with open_local(setting) as executor, anyio.create_task_group() as group:
-        jobs = Jobs(group)
+        lanes = Lanes()
+        jobs = Jobs(group, room=lanes.room)
         group.start_soon(jobs.keep_expiring)
-        yield Service(setting, Tasks(setting.home), executor, jobs, callers or Callers())
+        yield Service(setting, Tasks(setting.home), executor, jobs, callers or Callers(), lanes)
         group.cancel_scope.cancel()

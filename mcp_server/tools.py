@@ -19,6 +19,8 @@ from mcp_server import attempts, task_pages
 from mcp_server.callers import ENGINE, TASKS
 from mcp_server.clean import printable
 from mcp_server.contract import (
+    SESSION_META,
+    SESSION_META_LIMIT,
     SOURCE_LIMIT,
     WAIT_LIMIT_S,
     EngineResult,
@@ -103,6 +105,12 @@ def service(ctx: Ctx) -> Service:
 def caller(ctx: Ctx) -> str:
     """Return whose jobs and candidates a call may see."""
     return service(ctx).callers.name()
+
+
+def session_of(ctx: Ctx) -> str:
+    """Return which of its searches a caller says a call is for; empty where it does not say, or not in a name."""
+    said = (ctx.request_context.meta or {}).get(SESSION_META)
+    return said if isinstance(said, str) and len(said) <= SESSION_META_LIMIT else ""
 
 
 async def answer(job: Job, wait_s: float, ctx: Ctx, *, cancel_with_call: bool) -> CallToolResult:
@@ -291,6 +299,7 @@ def _register_engine(server: Server) -> None:
             profile=profile,
             device_name=device_name,
             tool=tool,
+            session=session_of(ctx),
         )
         job = service(ctx).evaluate(candidate, wish)
         return await answer(job, wait_s, ctx, cancel_with_call=True)

@@ -20,7 +20,7 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from pydantic import ValidationError
 
-from mcp_server.contract import EngineResult
+from mcp_server.contract import NO_HOST, SESSION_META, SESSION_META_LIMIT, EngineResult
 from sessions.errors import (
     DeviceAbsent,
     EvaluatorAbsent,
@@ -93,13 +93,16 @@ class McpEvaluator:
             arguments["beat"] = ask.beat
         if ask.profile:
             arguments["profile"] = True
-        found = _content(await self._call("evaluate_kernel", arguments))
+        if ask.device_name:
+            arguments["device_name"] = ask.device_name
+        found = _content(await self._call("evaluate_kernel", arguments, session=ask.session))
         return str(found.get("job_id") or "")
 
     async def wait(self, job: str, on_stage: OnStage) -> dict[str, Any]:
         """Return the verdict on a job, telling its stages on the way.
 
         Raises:
+            EvaluatorAbsent: no machine is left that will do.
             EvaluatorLost: it died with the job, or gave the job up.
             JobUnknown: it does not know the job.
         """
@@ -151,7 +154,11 @@ class McpEvaluator:
         self._known.add((self._opened, *checked[1:]))
 
     async def _call(
-        self, tool: str, arguments: Mapping[str, Any], on_stage: OnStage | None = None
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        on_stage: OnStage | None = None,
+        session: str = "",
     ) -> CallToolResult:
         client = await self._connected()
 
@@ -167,6 +174,7 @@ class McpEvaluator:
                 dict(arguments),
                 read_timeout_seconds=CALL_TIMEOUT_S,
                 progress_callback=told if on_stage else None,
+                meta={SESSION_META: session[:SESSION_META_LIMIT]} if session else None,
             )
         except (MCPError, OSError, RuntimeError) as error:
             await self._lost(client)
@@ -268,21 +276,28 @@ async def _over_http(url: str, token: str) -> AsyncGenerator[Any]:
 
 
 def lacks(ask: Ask, page: Mapping[str, Any]) -> str:
-    """Return why a host will not do for a session: it has not its device, or another model of it.
+    """Return why a host, or several as one, will not do for a session: without its device, or with another model of it.
 
     `page`: what its `get_task` says; `device_titles` are the models of `devices`, in the same order.
     """
     names = [str(name) for name in page.get("devices") or ()]
     titles = [str(title) for title in page.get("device_titles") or ()]
-    wanted = "cuda:0" if ask.device == "cuda" else ask.device
-    if wanted == "auto" or not names:
+    if ask.device == "auto" or not names:
         return ""
-    if wanted not in names:
-        return f"there is no {wanted}, only {', '.join(names)}"
-    title = titles[names.index(wanted)] if len(titles) == len(names) else ""
-    if title and ask.device_name and not same_model(title, ask.device_name):
-        return f"{wanted} is {title}, and this session is measured on {ask.device_name}"
-    return ""
+    fitting = [n for n, name in enumerate(names) if _is_of(ask.device, name)]
+    if not fitting:
+        return f"there is no {ask.device}, only {', '.join(dict.fromkeys(names))}"
+    there = [titles[n] for n in fitting] if len(titles) == len(names) else []
+    wanted = ask.device_name
+    if not wanted or not all(there) or not there or any(same_model(t, wanted) for t in there):
+        return ""
+    models = ", ".join(dict.fromkeys(there))
+    return f"{names[fitting[0]]} is {models}, and this session is measured on {wanted}"
+
+
+def _is_of(wanted: str, name: str) -> bool:
+    """Whether a device is what is wanted; `cuda` is any GPU."""
+    return name != "cpu" if wanted == "cuda" else name == wanted
 
 
 def default_places(device: str) -> int:
@@ -309,4 +324,6 @@ def _verdict(found: dict[str, Any]) -> dict[str, Any]:
         whole = EngineResult.model_validate(found).model_dump(mode="json", exclude_none=True)
     except ValidationError as error:
         raise EvaluatorLost(f"the evaluator's answer is not understood: {error}") from error
+    if whole.get("code") == NO_HOST:
+        raise DeviceAbsent(str(whole.get("cause") or "no machine is there to evaluate"))
     return {name: value for name, value in whole.items() if value != []}

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from mcp_server.contract import EngineResult, Status
-from mcp_server.errors import NoSuchDevice, QueueFull, UnknownId
+from mcp_server.contract import NO_HOST, EngineResult, Status
+from mcp_server.errors import HostLost, NoSuchDevice, QueueFull, UnknownId
 from mcp_server.jobs import Act, Allowance, Job, Jobs
 
 if TYPE_CHECKING:
@@ -146,6 +146,19 @@ async def test_a_caller_s_mistake_found_while_running_is_kept_as_a_sentence() ->
         job = jobs.start("local", act)
         await jobs.wait(job, 5, told)
         assert job.problem == "There is no device 'cuda:9' here: use cpu."
+
+
+async def test_that_no_machine_will_do_is_an_engine_s_result_and_others_sentence() -> None:
+    async def act(_job: Job) -> EngineResult:
+        raise HostLost("No host was there to evaluate within 60 s.")
+
+    async with opened(Allowance(), Clock()) as jobs:
+        engine_s, agent_s = jobs.start("a", act, whole=True), jobs.start("b", act)
+        await jobs.wait(engine_s, 5, told)
+        await jobs.wait(agent_s, 5, told)
+        answer = engine_s.answer()
+        assert (answer.status, answer.code, answer.state) == (Status.INFRA_ERROR, NO_HOST, "done")
+        assert (engine_s.problem, answer.cause) == (None, agent_s.problem)
 
 
 async def test_a_crash_of_ours_is_an_infrastructure_error(caplog: pytest.LogCaptureFixture) -> None:

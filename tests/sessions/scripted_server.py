@@ -46,8 +46,9 @@ def build(device: str = DEVICE, title: str = TITLE) -> MCPServer[Any]:
         wait_s: int,
         beat: float | None = None,
         profile: bool = False,
+        device_name: str = "",
     ) -> Annotated[CallToolResult, EngineResult]:
-        del task_id, device, precision, tolerance, wait_s, beat
+        del device_name, task_id, device, precision, tolerance, wait_s, beat
         job = f"job_{len(jobs):08d}"
         jobs[job] = {"source": source, "attempt_id": attempt_id, "state": "done"}
         jobs[job] |= {"hottest": ["100% 3.0 µs, 1 calls, own: scripted"]} if profile else {}
