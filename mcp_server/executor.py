@@ -111,9 +111,13 @@ class Outcome:
 
 
 def same_model(one: str, other: str) -> bool:
-    """Return whether two names are of one model of device: a driver may say more, or less, than torch."""
+    """Return whether two names are of one model of device; an empty one tells none apart.
+
+    Of a slice of a GPU a driver may tell less than torch (`… MIG 1g.10gb`).
+    """
     first, second = one.casefold(), other.casefold()
-    return not first or not second or first in second or second in first
+    sliced = first.startswith(f"{second} mig ") or second.startswith(f"{first} mig ")
+    return not first or not second or first == second or sliced
 
 
 class Executor(Protocol):
