@@ -87,8 +87,8 @@ async def test_a_killed_server_leaves_no_process_and_frees_the_lease(
             arguments = {"task_id": "starter/softmax", "source": sleeps, "wait_s": 0}
             pending = fields(await client.call_tool("evaluate_kernel", arguments))
             await _until(lambda: not _lease_is_free(state))
-            for pid in _servers(state):
-                os.kill(pid, signal.SIGKILL)
+            [server_pid] = _servers(state)
+            os.kill(server_pid, signal.SIGKILL)
             await _until(lambda: _processes(state) == [])
             await _until(lambda: _lease_is_free(state))
             assert pending["state"] in ("queued", "running")
@@ -116,17 +116,23 @@ def _processes(state: Path) -> list[int]:
 
 
 def _belongs(folder: Path, state: Path) -> bool:
-    mark = str(state).encode()
-    try:
-        return mark in (folder / "cmdline").read_bytes() + (folder / "environ").read_bytes()
-    except OSError:
-        return False
+    return str(state).encode() in _words(folder) + _read(folder / "environ")
 
 
 def _servers(state: Path) -> list[int]:
-    return [
-        p for p in _processes(state) if b"small_server" in Path(f"/proc/{p}/cmdline").read_bytes()
-    ]
+    return [p for p in _processes(state) if b"small_server" in _words(Path(f"/proc/{p}"))]
+
+
+def _words(folder: Path) -> bytes:
+    return _read(folder / "cmdline")
+
+
+def _read(path: Path) -> bytes:
+    """Return what a process tells of itself; nothing if it has ended."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
 
 
 def _lease_is_free(state: Path) -> bool:
