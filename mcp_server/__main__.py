@@ -54,6 +54,7 @@ def parser() -> argparse.ArgumentParser:
     evaluate.add_argument("--tolerance", choices=("budget", "paper"), default="budget")
     tasks = commands.add_parser("tasks", help="the tasks")
     tasks.add_argument("--add", metavar="FILE", help="keep a file as local/STEM-SHA8")
+    tasks.add_argument("--look", metavar="FILE", help="say what it would be kept as; write nothing")
     tasks.add_argument(
         "--reads",
         metavar="PATH",
@@ -180,7 +181,7 @@ def _about_tasks(arguments: argparse.Namespace) -> int:
             from mcp_server import listing_command
 
             wanted = listing_command.Wanted(
-                arguments.add, arguments.find, arguments.reads, arguments.python
+                arguments.add, arguments.look, arguments.find, arguments.reads, arguments.python
             )
             return listing_command.tasks(home(), wanted, as_json=arguments.json)
         case "suite":

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcp_server import catalog, machine, needs, projects, states
+from mcp_server import catalog, machine, needs, projects, states, task_text
 from mcp_server.clean import printable
 from mcp_server.errors import EvaluatorError
 from mcp_server.installed import Installed
 from mcp_server.states import States
-from mcp_server.tasks import Listed, Tasks, is_by_agent
+from mcp_server.tasks import Listed, Tasks, is_by_agent, kept_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which rows are asked for; at most one of the first two."""
+    """Which rows are asked for; at most one of the first three."""
 
     add: str | None = None
     """A file to keep and list."""
+    look: str | None = None
+    """A file to list as it would be kept."""
     find: str | None = None
     """A name: the tasks that it may mean."""
     reads: Sequence[str] = ()
@@ -48,14 +50,20 @@ def tasks(home: Path, wanted: Wanted, *, as_json: bool) -> int:
         sys.stdout.write(json.dumps(found, indent=1) + "\n")
     else:
         sys.stdout.writelines(f"{r['id']:<28} {printable(str(r['title']))}\n" for r in found)
-    for trouble in known.troubles() if not wanted.add and not wanted.find else ():
+    for trouble in known.troubles() if _all(wanted) else ():
         sys.stderr.write(printable(str(trouble)) + "\n")
     return 0
+
+
+def _all(wanted: Wanted) -> bool:
+    return not (wanted.add or wanted.look or wanted.find)
 
 
 def _asked(home: Path, known: Tasks, wanted: Wanted) -> list[Listed]:
     if wanted.find:
         return [_one(known, i) for i in known.matching(wanted.find)]
+    if wanted.look:
+        return [_looked(Path(wanted.look))]
     if not wanted.add:
         return known.listed()
     if wanted.reads:
@@ -63,8 +71,17 @@ def _asked(home: Path, known: Tasks, wanted: Wanted) -> list[Listed]:
     return [_one(known, known.add(Path(wanted.add)).id)]
 
 
+def _looked(file: Path) -> Listed:
+    name = kept_name(file, task_text.read(file))
+    return _described(f"local/{name}", file)
+
+
 def _one(known: Tasks, task_id: str) -> Listed:
-    path, name = known.path(task_id), task_id.rpartition("/")[2]
+    return _described(task_id, known.path(task_id))
+
+
+def _described(task_id: str, path: Path | None) -> Listed:
+    name = task_id.rpartition("/")[2]
     told = catalog.described(path, name) if path else None
     if path is None or told is None:
         raise EvaluatorError(

@@ -61,6 +61,18 @@ class Listed:
     told: Described
 
 
+def kept_name(path: Path, source: str) -> str:
+    """Return the `STEM-SHA8` under which a person's file is kept.
+
+    Raises:
+        NotATask: it is not in KernelBench format.
+    """
+    task_text.check(source, path.name)
+    digest = hashlib.sha256(source.encode()).hexdigest()[:8]
+    stem = re.sub(r"[^A-Za-z0-9_.-]+", "-", path.stem).strip("-.")[:60] or "task"
+    return f"{stem}-{digest}"
+
+
 class Tasks:
     """The tasks of one state folder."""
 
@@ -144,10 +156,7 @@ class Tasks:
             StateUnusable: the state folder cannot be written.
         """
         source = task_text.read(path)
-        task_text.check(source, path.name)
-        digest = hashlib.sha256(source.encode()).hexdigest()[:8]
-        stem = re.sub(r"[^A-Za-z0-9_.-]+", "-", path.stem).strip("-.")[:60] or "task"
-        kept = self.folder / f"{stem}-{digest}.py"
+        kept = self.folder / f"{kept_name(path, source)}.py"
         _write(kept, source)
         return self._read(f"local/{kept.stem}")
 

@@ -61,6 +61,7 @@ class Plan:
     """A session that can start: every check is made, nothing is written."""
 
     request: NewSession
+    task: task_files.NamedTask
     machine: machine.Machine
     """What the evaluator found here."""
     warnings: tuple[str, ...]
@@ -88,7 +89,7 @@ def plan(wish: Wish, settings: Settings, at: At = lambda _: None) -> Plan:
     at("name")
     folders.check_name(folders.sessions_root(), wish.name)
     at("task")
-    task = task_files.listed(wish.task) if wish.listed else task_files.find(wish.task)
+    task = task_files.listed(wish.task) if wish.listed else task_files.find(wish.task, keep=False)
     at("strategy")
     entry, own = strategy_of(settings)
     at("set")
@@ -135,7 +136,7 @@ def plan(wish: Wish, settings: Settings, at: At = lambda _: None) -> Plan:
     )
     mine = own_strategy.WARNING.format(inert_line(own.file)) if own else ""
     told = (*settings.warnings, mine, fence, machine.lacking(found, device), _storage_warning())
-    return Plan(request, found, tuple(word for word in told if word), settings.models)
+    return Plan(request, task, found, tuple(word for word in told if word), settings.models)
 
 
 def create(planned: Plan) -> SessionFolder:
@@ -145,6 +146,7 @@ def create(planned: Plan) -> SessionFolder:
         SessionError: the folder cannot be made, or its name was taken meanwhile.
     """
     request = planned.request
+    task_files.keep(planned.task)
     folder = create_session(request)
     kept_models.keep(folder, kept_models.each(request.models), planned.tables)
     return folder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,10 +28,12 @@ class NamedTask:
     source: str
     needs_cuda: bool = False
     """Whether it names CUDA without asking whether it is there."""
+    file: str = ""
+    """A person's file that is not kept yet."""
 
 
-def find(named: str) -> NamedTask:
-    """Return the task of a path or of a `SUITE/NAME`; a file is kept as `local/STEM-SHA8`.
+def find(named: str, *, keep: bool = True) -> NamedTask:
+    """Return the task of a path or of a `SUITE/NAME`; a file is kept as `local/STEM-SHA8`, or only looked at.
 
     Raises:
         WrongUsage: no such file or task, or the file is not in KernelBench format.
@@ -42,7 +44,7 @@ def find(named: str) -> NamedTask:
     except (OSError, ValueError):  # of a name that no file can have, too
         known = False
     if known and stat.S_ISREG(known.st_mode):
-        return _registered(path)
+        return _registered(path) if keep else _looked(path)
     if known:
         kind = "a folder" if stat.S_ISDIR(known.st_mode) else "no plain file"
         raise WrongUsage(f"{named} is {kind}; a task is one file, or SUITE/NAME.")
@@ -86,9 +88,27 @@ def text(path: Path, limit: int = SOURCE_LIMIT) -> str:
     return found
 
 
+def keep(task: NamedTask) -> None:
+    """Keep the file of a task that was only looked at, so that the evaluator finds it by its id.
+
+    Raises:
+        WrongUsage: it has changed since.
+    """
+    if task.file and _registered(Path(task.file)).id != task.id:
+        raise WrongUsage(f"{task.file} has changed in this moment: start again.")
+
+
+def _looked(path: Path) -> NamedTask:
+    return replace(_of_file("--look", path), file=str(path.absolute()))
+
+
 def _registered(path: Path) -> NamedTask:
+    return _of_file("--add", path)
+
+
+def _of_file(flag: str, path: Path) -> NamedTask:
     try:
-        rows = evaluator.ask("tasks", "--add", str(path.absolute()), "--json")
+        rows = evaluator.ask("tasks", flag, str(path.absolute()), "--json")
     except CannotGoOn as error:
         raise WrongUsage(str(error)) from error
     return of_row(rows[0])

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions.estimate import Ahead, Estimate, Likeness
-from workbench import expected, run_line
+from tests.mcp_server.judge import tasks as sources
+from workbench import expected, run_line, task_files
 from workbench.arguments import parse
+from workbench.errors import WrongUsage
 from workbench.gpus import parsed
 from workbench.starting import Wish
 
@@ -44,6 +46,22 @@ def test_a_dry_run_as_json_holds_the_same(pike: Pike, home: Path) -> None:
     assert told.json["session"]["settings"]["width"] == 3
     assert {row["state"] for row in told.json["checks"]} <= {"ok", "warning"}
     assert not list((home / "sessions").glob("*"))
+
+
+def test_a_file_is_kept_by_a_start_and_not_by_a_dry_run(
+    pike: Pike, home: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(sources.SOFTMAX, encoding="utf-8")
+    told = pike("run", str(file), "--model", "offline", "--device", "cpu", "--dry-run", "--json")
+    assert told.json["session"]["task"].startswith("local/mine-")
+    assert not (home / "tasks").exists()
+    looked = task_files.find(str(file), keep=False)
+    task_files.keep(looked)
+    assert task_files.listed(looked.id).source == sources.SOFTMAX
+    file.write_text(f"{sources.SOFTMAX}\n# more\n", encoding="utf-8")
+    with pytest.raises(WrongUsage, match="has changed in this moment"):
+        task_files.keep(looked)
 
 
 def test_a_dry_run_refuses_as_a_start_would(pike: Pike, home: Path) -> None:
