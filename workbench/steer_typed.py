@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sessions.answers_on_candidates import HEAVIEST, MOST_AT_ONCE
 from workbench import config, kept_models, model_choice
 from workbench.errors import CannotGoOn, WrongUsage
 
@@ -84,8 +84,10 @@ def _guide(typed: argparse.Namespace) -> dict[str, Any]:
 def _boost(typed: argparse.Namespace) -> dict[str, Any]:
     if typed.off == (typed.weight is not None):
         raise WrongUsage("a boost needs its WEIGHT (above 0, at most 100), or --off.")
-    if typed.weight is not None and not math.isfinite(typed.weight):  # JSON has no such number
-        raise WrongUsage(f"boost: the weight is {typed.weight}, but must be above 0, at most 100.")
+    if typed.weight is not None and not 0 < typed.weight <= HEAVIEST:
+        raise WrongUsage(
+            f"boost: the weight is {typed.weight:g}, but must be above 0, at most {HEAVIEST}."
+        )
     target = scope(typed.target, "boost", "a boost")
     if target == "session":
         raise WrongUsage("a boost is for a lineage (003) or a candidate (c12).")
@@ -93,6 +95,8 @@ def _boost(typed: argparse.Namespace) -> dict[str, Any]:
 
 
 def _fork(typed: argparse.Namespace, folder: SessionFolder) -> dict[str, Any]:
+    if not 1 <= typed.count <= MOST_AT_ONCE:
+        raise WrongUsage(f"--count is {typed.count}, but must be 1 to {MOST_AT_ONCE}.")
     model = _model(typed.model, folder) if typed.model else ""
     text = _text(typed.text)
     return {"candidate": typed.candidate, "count": typed.count, "text": text, "model": model}

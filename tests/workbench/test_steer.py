@@ -95,7 +95,6 @@ async def test_every_act_is_answered_with_its_id_and_its_standing(
         (("pin", "c99"), "there is no candidate 'c99'"),
         (("model", "improve", "nobody"), "cannot be used"),
         (("submit", "-"), "the file is not Python"),
-        (("fork", "c0", "--count", "0"), "1 to 100 proposals"),
         (("withdraw", "s9"), "there is no steer 's9'"),
     ],
 )
@@ -122,6 +121,9 @@ async def test_a_refusal_ends_with_one_and_says_why(
         (("boost", "c1", "2", "--off"), "or --off"),
         (("boost", "c1", "nan"), "the weight is nan, but must be above 0"),
         (("boost", "c1", "1e400"), "the weight is inf, but must be above 0"),
+        (("boost", "c1", "0"), "the weight is 0, but must be above 0"),
+        (("boost", "c1", "101"), "must be above 0, at most 100"),
+        (("fork", "c0", "--count", "0"), "--count is 0, but must be 1 to 100"),
         (("--json", "pin", "c1"), "--json stands before `pike steer S pin`"),
         (("budget",), "needs --queries"),
         (("submit", "/nowhere.py"), "No such file"),
