@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Literal
 
 import anyio
 
-from mcp_server import interpreter, machine, probes
+from mcp_server import container, interpreter, machine, probes
 from mcp_server.errors import EvaluatorError, NoInterpreter
 from mcp_server.lease import Lease, shared_folder
 
 if TYPE_CHECKING:
     from mcp_server.interpreter import Interpreter
     from mcp_server.local import Setting
+    from mcp_server.probes import Finding
     from mcp_server.sandbox import Level
 
 State = Literal["ok", "warning", "missing"]
@@ -137,19 +138,26 @@ def _version(argv: list[str]) -> str:
 
 
 async def _sandbox_rows(python: Interpreter) -> list[Row]:
-    rows: list[Row] = []
     levels: tuple[Level, ...] = ("bwrap", "landlock", "process")
-    for level in levels:
-        found = await probes.probe(level, python, machine.cpu())
-        missing = ", ".join(found.missing)
-        if not found.works:
-            remedy = "install bubblewrap and allow user namespaces; until then candidates are not fenced in"
-            rows.append(Row(f"sandbox {level}", "warning", found.reason, remedy))
-        elif found.missing:
-            rows.append(Row(f"sandbox {level}", "ok", f"works; not held back: {missing}"))
-        else:
-            rows.append(Row(f"sandbox {level}", "ok", "works, all probes pass"))
-    return rows
+    found = [await probes.probe(level, python, machine.cpu()) for level in levels]
+    inside = container.kind()
+    rows = [_sandbox_row(one, found, inside) for one in found]
+    if not inside:
+        return rows
+    told = f"{inside}; its device leases hold inside it alone, unless /run/lock is shared"
+    return [Row("container", "ok", told), *rows]
+
+
+def _sandbox_row(one: Finding, all_levels: list[Finding], inside: str) -> Row:
+    name = f"sandbox {one.level}"
+    if one.works:
+        missing = ", ".join(one.missing)
+        told = f"works; not held back: {missing}" if missing else "works, all probes pass"
+        return Row(name, "ok", told)
+    used = next((other.level for other in all_levels if other.works), "process")
+    until = "candidates are not fenced in" if used == "process" else f"{used} is used"
+    lets = container.remedy(inside) if inside else "install bubblewrap and allow user namespaces"
+    return Row(name, "warning", one.reason, f"{lets}; until then {until}")
 
 
 def _lease_row() -> Row:
