@@ -3,13 +3,17 @@
 | keys | the evaluator |
 | --- | --- |
 | none | of this machine: a child process |
+| `executor` | of a cluster: a child process that has its machines evaluate: `ray`, `ray://HEAD` |
 | `command` | a program on stdio: `["ssh", "gpu2", "pike", "mcp", "--engine"]` |
 | `url`, `token_env` | a server over HTTP; the variable holds its token |
 | `device`, `places` | what the session's device is called there; how many candidates it takes at once |
+
+All sessions of a user share the places of this machine, device by device.
 """
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,13 +24,19 @@ from urllib.parse import urlsplit
 from sessions import mcp_evaluator
 from sessions.errors import StartRefused
 from sessions.evaluator_pool import Endpoint, EvaluatorPool
+from sessions.experiments.places import Pool, placed_evaluator
 
 if TYPE_CHECKING:
+    from sessions.evaluator import Evaluator
+    from sessions.machine_places import MachinePlaces
     from sessions.mcp_evaluator import McpEvaluator
 
-KEYS = ("command", "url", "token_env", "device", "places")
+KEYS = ("command", "url", "token_env", "executor", "device", "places")
 PLACES = 4
 """Of an endpoint whose table does not say."""
+CLUSTER_PLACES = 16
+"""Of a cluster whose table does not say: as many jobs as its server runs for one caller."""
+LOCAL, RAY = "local", "ray"
 
 Tables = Mapping[str, Mapping[str, Any]]
 
@@ -39,14 +49,16 @@ class EndpointSettings:
     command: tuple[str, ...] = ()
     url: str = ""
     token_env: str = ""
+    executor: str = ""
+    """What the evaluator of here has evaluate; empty: this machine."""
     device: str = ""
     places: int = 0
-    """0: `PLACES`, or what fits this machine."""
+    """0: `PLACES`, `CLUSTER_PLACES`, or what fits this machine."""
 
     @property
     def is_here(self) -> bool:
         """Whether it is this machine's."""
-        return not self.command and not self.url
+        return not self.command and not self.url and not self.executor
 
 
 def read(tables: Tables) -> tuple[EndpointSettings, ...]:
@@ -63,16 +75,31 @@ def elsewhere(settings: tuple[EndpointSettings, ...]) -> bool:
     return bool(settings) and not any(one.is_here for one in settings)
 
 
+def checked_executor(where: str, said: str) -> str:
+    """Return what evaluates, empty for this machine.
+
+    Raises:
+        StartRefused: `said` names no executor.
+    """
+    if said in ("", LOCAL):
+        return ""
+    if said != RAY and not re.fullmatch(r"ray://[A-Za-z0-9._\[\]:-]{1,253}", said):
+        raise StartRefused(
+            f"{where}: {said!r} is no executor; there are local, ray and ray://HEAD[:PORT]"
+        )
+    return said
+
+
 def pool(
     settings: tuple[EndpointSettings, ...], here: Here, environ: Mapping[str, str]
-) -> McpEvaluator | EvaluatorPool:
-    """Return the evaluator of a session: this machine's where no table says otherwise.
+) -> Evaluator:
+    """Return the evaluator of a session: this machine's, or the cluster's it names, where no table says otherwise.
 
     Raises:
         StartRefused: a variable that should hold a token is empty.
     """
     if not settings:
-        return here.child(0)
+        return here.evaluator()
     return EvaluatorPool([_endpoint(one, here, environ) for one in settings])
 
 
@@ -83,15 +110,34 @@ class Here:
     sandbox: str
     python: str
     device: str
+    executor: str = ""
+    """What its evaluator has evaluate; empty: this machine."""
+    shared: MachinePlaces | None = None
+    """Where all sessions of this machine take their places; None: nowhere."""
 
-    def child(self, places: int, device: str = "") -> McpEvaluator:
-        """Return this machine's evaluator, not yet started."""
+    def evaluator(self) -> Evaluator:
+        """Return the evaluator of a session that has no table, not yet started."""
+        return self.cluster(self.executor, 0) if self.executor else self.child(0)
+
+    def child(self, places: int, device: str = "") -> Evaluator:
+        """Return this machine's evaluator; each job takes a place that all its sessions share."""
         at = device or self.device
+        found = self._started(at, places or mcp_evaluator.default_places(at))
+        if self.shared is None:
+            return found
+        return placed_evaluator(found, Pool(self.shared, f"evaluations on {at}", found.places))
+
+    def cluster(self, executor: str, places: int, device: str = "") -> Evaluator:
+        """Return an evaluator that has the machines of a cluster evaluate, which keep their own places."""
+        return self._started(device or self.device, places or CLUSTER_PLACES, executor)
+
+    def _started(self, device: str, places: int, executor: str = "") -> McpEvaluator:
         return mcp_evaluator.child(
             sandbox=self.sandbox,
             python=self.python,
-            device=at,
-            places=places or mcp_evaluator.default_places(at),
+            device=device,
+            places=places,
+            executor=executor,
         )
 
 
@@ -99,8 +145,10 @@ def _endpoint(one: EndpointSettings, here: Here, environ: Mapping[str, str]) -> 
     return Endpoint(one.name, _evaluator(one, here, environ), one.device)
 
 
-def _evaluator(one: EndpointSettings, here: Here, environ: Mapping[str, str]) -> McpEvaluator:
+def _evaluator(one: EndpointSettings, here: Here, environ: Mapping[str, str]) -> Evaluator:
     places = one.places or PLACES
+    if one.executor:
+        return here.cluster(one.executor, one.places, one.device)
     if one.is_here:
         return here.child(one.places, one.device)
     if one.command:
@@ -127,6 +175,7 @@ def _read(name: str, table: Mapping[str, Any]) -> EndpointSettings:
         command=_words(where, table.get("command")),
         url=_text(where, table, "url"),
         token_env=_text(where, table, "token_env"),
+        executor=checked_executor(where, _text(where, table, "executor")),
         device=_text(where, table, "device"),
         places=_places(where, table.get("places", 0)),
     )
@@ -135,8 +184,8 @@ def _read(name: str, table: Mapping[str, Any]) -> EndpointSettings:
 
 
 def _check(where: str, found: EndpointSettings) -> None:
-    if found.command and found.url:
-        raise StartRefused(f"{where}: give command or url, not both")
+    if sum(map(bool, (found.command, found.url, found.executor))) > 1:
+        raise StartRefused(f"{where}: give one of command, url and executor")
     if found.url and urlsplit(found.url).scheme not in ("http", "https"):
         raise StartRefused(f"{where}: url must begin with http:// or https://")
     if found.url and (urlsplit(found.url).query or urlsplit(found.url).username):

@@ -47,6 +47,8 @@ OPEN_TIMEOUT_S = 60.0
 CLOSE_TIMEOUT_S = 10.0
 _PASSED = ("CUDA", "NVIDIA", "PIKE_HOME", "PYTHON", "VIRTUAL_ENV", "LANG", "LC_", "TMPDIR", "XDG_")
 """Beginnings of the variables that the evaluator gets; no key is among them."""
+_OF_CLUSTER = ("RAY_",)
+"""What it gets besides where it has a cluster evaluate: its address, and what lets it in."""
 
 Target = Callable[[], Any]
 """Makes what `mcp.Client` takes."""
@@ -228,8 +230,12 @@ class McpEvaluator:
             await asyncio.wait([keeper])
 
 
-def child(*, sandbox: str, python: str, device: str, places: int) -> McpEvaluator:
+def child(
+    *, sandbox: str, python: str, device: str, places: int, executor: str = ""
+) -> McpEvaluator:
     """Return the evaluator of this machine: a child process on stdio, whose talk goes to this one's stderr.
+
+    `executor`: the cluster whose machines it has evaluate, in its stead.
 
     `-P`: a folder of the user's must not shadow our rooms.
     """
@@ -246,8 +252,16 @@ def child(*, sandbox: str, python: str, device: str, places: int) -> McpEvaluato
     ]
     if python:
         words += ["--python", python]
-    parameters = StdioServerParameters(command=sys.executable, args=words, env=_environment())
-    return McpEvaluator(lambda: stdio_client(parameters, errlog=sys.stderr), places=places)
+    if executor:
+        words += ["--executor", executor]
+    parameters = StdioServerParameters(
+        command=sys.executable, args=words, env=_environment(executor)
+    )
+    return McpEvaluator(
+        lambda: stdio_client(parameters, errlog=sys.stderr),
+        places=places,
+        name=executor.replace(" ", "") or "local",
+    )
 
 
 def remote(url: str, token: str, *, places: int, name: str) -> McpEvaluator:
@@ -306,8 +320,9 @@ def default_places(device: str) -> int:
     return max(2, min(8, cores // 2)) if device.startswith("cuda") else max(1, min(4, cores // 2))
 
 
-def _environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name.startswith(_PASSED)}
+def _environment(executor: str) -> dict[str, str]:
+    passed = (*_PASSED, *(_OF_CLUSTER if executor else ()))
+    return {name: value for name, value in os.environ.items() if name.startswith(passed)}
 
 
 def _content(

@@ -70,7 +70,7 @@ async def open_engine(folder: SessionFolder, *, step: bool = False) -> Composed:
         await Journal.open(folder.journal, wal=not storage_of(folder.path).network),
         strategy,
         models,
-        shares.evaluator(_evaluator(opened)),
+        shares.evaluator(_evaluator(opened, shares)),
         Lineages(folder.lineage),
         prompts.load(),
         machine.languages(found, opened.device),
@@ -115,8 +115,8 @@ def _tables(folder: SessionFolder) -> dict[str, Mapping[str, object]]:
     return {**config.load().models, **kept_models.tables_of(folder)}
 
 
-def _evaluator(opened: Opened) -> Evaluator:
-    here = endpoints.Here(opened.sandbox, opened.python, opened.device)
+def _evaluator(opened: Opened, shares: Shares) -> Evaluator:
+    here = endpoints.Here(opened.sandbox, opened.python, opened.device, shared=shares.machine)
     return endpoints.pool(endpoints.read(config.load().evaluators), here, os.environ)
 
 

@@ -21,6 +21,7 @@ from sessions.states import SessionState
 from tests.fakes import FatedEvaluator
 from tests.sessions.searches import search
 from tests.sessions.test_control import LIMIT_S, ask, engine, paused, until
+from tests.sessions.test_mcp_evaluator import ask as asked
 from tests.sessions.test_waiting import Ahead, shows
 
 if TYPE_CHECKING:
@@ -132,6 +133,31 @@ async def test_a_paused_search_leaves_the_line_for_a_place(tmp_path: Path) -> No
             assert await task is SessionState.FINISHED
         assert others.rows("evaluations") == []
     finally:
+        mine.close()
+        others.close()
+
+
+async def test_sessions_of_one_machine_share_the_places_of_each_of_its_devices(
+    tmp_path: Path,
+) -> None:
+    mine, others = MachinePlaces(tmp_path, "mine"), MachinePlaces(tmp_path, "others")
+    here = Here("best-effort", "", "cpu", shared=mine)
+    pools = [f"evaluations on {device}" for device in ("cpu", "cuda:0")]
+    children = [here.child(1), here.child(1, "cuda:0")]
+    try:
+        held = [await others.take(pool, 1) for pool in pools]
+        starts = [asyncio.create_task(one.start(asked())) for one in children]
+        await seen(lambda: all(len(others.rows(pool)) == 2 for pool in pools))
+        for ticket in held:
+            others.free(ticket)
+        await seen(lambda: all(row[2] for pool in pools for row in others.rows(pool)))
+        for start in starts:
+            start.cancel()
+        await asyncio.wait(starts)
+        assert [others.rows(pool) for pool in pools] == [[], []]
+    finally:
+        for one in children:
+            await one.close()
         mine.close()
         others.close()
 
