@@ -12,6 +12,7 @@ from sessions.budget import UNPAID, Room
 from sessions.ids import query_id
 from sessions.journal import key_of
 from sessions.live import REPLY
+from sessions.models import thinking
 from sessions.models.port import (
     MAX_TOKENS,
     ModelFailed,
@@ -22,12 +23,13 @@ from sessions.models.port import (
 )
 from sessions.recorder import Entry
 from sessions.samples import prompt_hash
-from sessions.steering import model_of, shaping, words_of
+from sessions.steering import IDEAS_MODEL, model_of, shaping, words_of
 from sessions.steps import Reserve, attempts_of, below_ban, history, next_step, opening
 from sessions.telling import told
 from strategies import fixing
+from strategies.fixing import FIX_MODEL, IMPROVE_MODEL
 from strategies.prompting import build
-from strategies.protocol import Context, PromptRole
+from strategies.protocol import Agent, Context, PromptRole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -44,6 +46,8 @@ FAILURES = 3
 AGAIN_S = 0.5
 """Between two looks for an answer that comes from outside."""
 _DOING = {"IBA": "ideas", "COA": "writing", "EFA": "fixing"}
+_ROLE = {Agent.IBA: IDEAS_MODEL, Agent.COA: IMPROVE_MODEL, Agent.EFA: FIX_MODEL}
+"""The configured role whose model an agent asks."""
 
 
 if TYPE_CHECKING:
@@ -62,6 +66,7 @@ class Draft:
     """The steers that shape it, by id, with their words."""
     estimate_usd: float | None
     agent: str
+    thinking: str
 
 
 class Asking:
@@ -122,7 +127,7 @@ class Asking:
             sample=query.sample,
         )
         try:
-            reply = await self._patient(model, request, query)
+            reply = await self._patient(thinking.bound(model, query.thinking), request, query)
         except (ModelRefused, ReplayMiss) as error:
             await self._refused(query, parts.redactor.text(str(error)), error.code)
         except ModelFailed as error:
@@ -230,6 +235,7 @@ class Asking:
             sample=sample,
             reserved_usd=draft.estimate_usd,
             steers=list(draft.said),
+            thinking=draft.thinking,
         )
         return Entry((sent,), texts=(text,))
 
@@ -237,14 +243,16 @@ class Asking:
         state = self._parts.state
         said, model = _said(state, record, reserve), model_of(state, record, reserve.model)
         prompt = await self._prompt(record, reserve, said.values())
+        level = self._parts.opened.thinking.get(_ROLE[prompt.agent], "")
         return Draft(
             record=record,
             reserve=reserve,
             prompt=prompt,
             model=model,
             said=said,
-            estimate_usd=self._parts.models[model].estimate_usd(prompt, MAX_TOKENS),
+            estimate_usd=_estimate_usd(self._parts.models[model], level, prompt),
             agent=f"{prompt.agent.value}-{place}",
+            thinking=level,
         )
 
     async def _rebuilt(self, record: TrajectoryRecord, query: QueryRecord) -> Prompt:
@@ -265,7 +273,9 @@ class Asking:
     ) -> Prompt:
         context = await self._context(record, reserve, [words for words in said if words])
         prompt = build(reserve.role, context, self._parts.templates)
-        return replace(prompt, text=self._parts.redactor.text(prompt.text))
+        stable, _ = prompt.parts
+        text, shown = map(self._parts.redactor.text, (prompt.text, stable))
+        return replace(prompt, text=text, stable=len(shown) if text.startswith(shown) else 0)
 
     async def _context(
         self, record: TrajectoryRecord, reserve: Reserve, guides: Sequence[str]
@@ -295,6 +305,15 @@ class Asking:
             reply_fault=reserve.fault,
             again_of=reserve.again_of,
         )
+
+
+def _estimate_usd(model: LanguageModel, level: str, prompt: Prompt) -> float | None:
+    """Return what a query may cost; one whose thinking will be refused costs what it would without."""
+    try:
+        model = thinking.bound(model, level)
+    except ModelRefused as error:
+        log.warning("%s", error)
+    return model.estimate_usd(prompt, MAX_TOKENS)
 
 
 def _said(state: State, record: TrajectoryRecord, reserve: Reserve) -> dict[str, str]:

@@ -69,6 +69,8 @@ class Opened:
     """The caller over HTTP that opened it, who may see it; empty: someone of this machine."""
     title: str = ""
     """What an external agent calls it; foreign text."""
+    thinking: dict[str, str] = field(default_factory=dict[str, str])
+    """Role (as in `models`) to how long its models think: a word of `models/thinking.py`; absent: not said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +160,8 @@ class QuerySent:
     reserved_usd: float | None
     steers: list[str] = field(default_factory=list[str])
     """What shaped it: the guides that its prompt holds, the fork, pin, boost or model behind it."""
+    thinking: str = ""
+    """How long the model was told to think; empty: not told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +186,10 @@ class QueryDone:
     """The program that answered in the model's place, and who called it; foreign text."""
     claimed: str = ""
     """The model it says it is; foreign text."""
+    thinking_tokens: int | None = None
+    """Part of `output_tokens`; None: not told."""
+    cache_write_tokens: int | None = None
+    """Part of `input_tokens` that the provider keeps for later queries, at a price of its own."""
 
 
 @dataclass(frozen=True, slots=True)

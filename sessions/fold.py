@@ -183,6 +183,7 @@ def _query_sent(state: State, body: f.QuerySent, at: float) -> None:
         reserved_usd=body.reserved_usd,
         sent_at=at,
         steers=list(body.steers),
+        thinking=body.thinking,
         seq=state.seq,
     )
     trajectory = state.trajectories[body.proposal]
@@ -215,6 +216,8 @@ def _query_done(state: State, body: f.QueryDone) -> None:
     query.reply_key, query.finish, query.replayed = body.reply_key, body.finish, body.replayed
     query.input_tokens, query.cached_tokens = body.input_tokens, body.cached_tokens
     query.output_tokens, query.seconds = body.output_tokens, body.seconds
+    query.thinking_tokens = body.thinking_tokens
+    query.cache_write_tokens = body.cache_write_tokens
     query.client, query.claimed = body.client, body.claimed
     query.cost_usd = 0.0 if body.replayed else body.cost_usd
     if query.cost_usd is None:

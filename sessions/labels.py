@@ -13,6 +13,15 @@ OTHER_KINDS = ("offline", "recorded")
 """Models whose answers no language model wrote."""
 
 
+def told_models(
+    models: Mapping[str, str], labels: Mapping[str, str], thinking: Mapping[str, str]
+) -> dict[str, str]:
+    """Return role to what a person should read of its models: their names, and how long they are told to think."""
+    found = {role: labels.get(name, name) for role, name in models.items()}
+    said = {role: f", thinking {level}" for role, level in thinking.items()}
+    return {role: f"{label}{said.get(role, '')}" for role, label in found.items()}
+
+
 def labels_of(opened: Opened | None, verdicts: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return `offline`, `recorded`, `tolerance paper` and `sandbox process`, as far as they hold."""
     models = {n for entry in (opened.models if opened else {}).values() for n in entry.split(",")}

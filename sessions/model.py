@@ -52,8 +52,12 @@ class QueryRecord:
     cached_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: float | None = None
+    thinking_tokens: int | None = None
+    cache_write_tokens: int | None = None
     seconds: float | None = None
     replayed: bool = False
+    thinking: str = ""
+    """How long the model was told to think."""
     client: str = ""
     """Who answered in the model's place; foreign text, as the next."""
     claimed: str = ""

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 from sessions.answering import Opened, Outside
 from sessions.answers import CASCADE_LIMIT
 from sessions.models.port import MAX_TOKENS, ModelError
+from sessions.models.thinking import bound
+from sessions.steering import ALL_ROLES, MODEL_ROLES
+from strategies.fixing import IMPROVE_MODEL
 from strategies.protocol import Agent, Candidate, Context, Prompt, PromptRole
 
 if TYPE_CHECKING:
@@ -28,7 +31,8 @@ async def outside(parts: Parts, command: Command, seats: int) -> Outside:
     """Return what the rules must know besides the facts; a model that can be asked is open afterwards."""
     named = str(command.args.get("model") or "") if command.act in NAMING else ""
     names = [name for name in dict.fromkeys(named.split(",")) if name]
-    models = {name: await _opened(parts, name) for name in names[:CASCADE_LIMIT]}
+    role = str(command.args.get("role") or "") if command.act == "model" else IMPROVE_MODEL
+    models = {name: await _opened(parts, name, role) for name in names[:CASCADE_LIMIT]}
     return Outside(seats, _unpriced(parts), models)
 
 
@@ -47,7 +51,7 @@ def names_in(state: State) -> list[str]:
     return [name for name in dict.fromkeys([*roles, *forks, *sent]) if name]
 
 
-async def _opened(parts: Parts, name: str) -> Opened:
+async def _opened(parts: Parts, name: str, role: str) -> Opened:
     if name not in parts.models:
         try:
             parts.models[name] = await asyncio.to_thread(_open, parts, name)
@@ -58,13 +62,24 @@ async def _opened(parts: Parts, name: str) -> Opened:
             log.warning("the model %r cannot be opened: %r", name, error)
             return Opened(trouble=parts.redactor.text(f"{name[:40]!r} cannot be used: {error}"))
     model = parts.models[name]
-    return Opened(model.label, is_priced(model))
+    return Opened(model.label, is_priced(model), trouble=_cannot_think(parts, model, role))
 
 
 def _open(parts: Parts, name: str) -> LanguageModel:
     if parts.open_model is None:
         raise LookupError("no model can be added to this engine")
     return parts.open_model(name)
+
+
+def _cannot_think(parts: Parts, model: LanguageModel, role: str) -> str:
+    """Return why a model cannot think as this search began with; empty: it can."""
+    roles = MODEL_ROLES if role == ALL_ROLES else (role,)
+    try:
+        for each in roles:
+            bound(model, parts.opened.thinking.get(each, ""))
+    except ModelError as error:
+        return parts.redactor.text(str(error))
+    return ""
 
 
 def _unpriced(parts: Parts) -> bool:

@@ -44,6 +44,8 @@ def kept(
         seconds=round(seconds, 3),
         client=client[:WORD_LIMIT],
         claimed=claimed[:WORD_LIMIT],
+        thinking_tokens=usage.thinking_tokens if usage else None,
+        cache_write_tokens=usage.cache_write_tokens if usage else None,
     )
     names = ("input_tokens", "cached_tokens", "output_tokens", "cost_usd", "seconds")
     usage_kept = {name: getattr(done, name) for name in names}

@@ -72,7 +72,9 @@ class AgentCost:
     unknown: int
     """Queries of unknown cost."""
     tokens_in: int
+    tokens_cached: int
     tokens_out: int
+    tokens_thinking: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,9 @@ def agent_costs(section: Section) -> list[AgentCost]:
                     cost_usd=sum(s.cost_usd for s in own),
                     unknown=sum(s.unknown for s in own),
                     tokens_in=sum(s.tokens_in for s in own),
+                    tokens_cached=sum(s.tokens_cached for s in own),
                     tokens_out=sum(s.tokens_out for s in own),
+                    tokens_thinking=sum(s.tokens_thinking for s in own),
                 )
             )
     return found

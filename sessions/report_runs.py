@@ -32,7 +32,11 @@ class Spent:
     unknown: int = 0
     """Queries of unknown cost."""
     tokens_in: int = 0
+    tokens_cached: int = 0
+    """Of them, read from a provider's cache."""
     tokens_out: int = 0
+    tokens_thinking: int = 0
+    """Of them, spent on reasoning, as far as providers tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +189,8 @@ def _spent(state: State) -> list[Spent]:
             cost_usd=had.cost_usd + (query.cost_usd or 0.0),
             unknown=had.unknown + (query.cost_usd is None),
             tokens_in=had.tokens_in + (query.input_tokens or 0),
+            tokens_cached=had.tokens_cached + (query.cached_tokens or 0),
+            tokens_thinking=had.tokens_thinking + (query.thinking_tokens or 0),
             tokens_out=had.tokens_out + (query.output_tokens or 0),
         )
     return [agents[name] for name in sorted(agents)]

@@ -68,6 +68,8 @@ class NewSession:
     strategy_sha256: str = ""
     opened_by: str = ""
     title: str = ""
+    thinking: dict[str, str] = field(default_factory=dict[str, str])
+    """Role to how long its models think."""
 
 
 def create_session(request: NewSession, under: Path | None = None) -> SessionFolder:
@@ -180,4 +182,5 @@ def _opened(name: str, request: NewSession) -> Opened:
         strategy_sha256=request.strategy_sha256,
         opened_by=request.opened_by,
         title=request.title,
+        thinking=dict(request.thinking),
     )

@@ -10,6 +10,7 @@ from sessions import folder as folders
 from sessions.attention import attention
 from sessions.best import best
 from sessions.journal import JournalError, Reader
+from sessions.labels import told_models
 from sessions.lock import Presence, presence
 from sessions.model import WAITING
 from sessions.states import ENDED, SessionState
@@ -125,7 +126,8 @@ def _order(row: dict[str, Any]) -> int:
 
 
 def _models(state: State) -> dict[str, str]:
-    return {role: state.labels.get(name, name) for role, name in state.models.items()}
+    thinking = state.opened.thinking if state.opened else {}
+    return told_models(state.models, state.labels, thinking)
 
 
 def _unreadable(folder: SessionFolder, cause: str) -> dict[str, Any]:

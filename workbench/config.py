@@ -52,6 +52,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("model", None, "text", "the language model of every agent"),
     Setting("ideas_model", None, "text", "the model of the initial brainstorming agent"),
     Setting("fix_model", None, "text", "the model of the error fixing agent; CHEAP,DEAR cascades"),
+    Setting("thinking", "default", "text", "how long models think; ROLE=LEVEL,… for each agent"),
     Setting("queries", 300, "limit", "hard limit of queries"),
     Setting("cost", 10.0, "limit", "hard limit of dollars"),
     Setting("time", 12.0, "limit", "hard limit of running hours"),

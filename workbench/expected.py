@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessions.estimate import Ahead, Estimate, Likeness, estimate
+from sessions.labels import told_models
 from workbench import format as fmt
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def ahead(request: NewSession) -> Ahead:
     return Ahead(
         task=request.task,
         strategy=request.strategy,
-        models={role: request.labels.get(n, n) for role, n in request.models.items()},
+        models=told_models(request.models, request.labels, request.thinking),
         device=request.device,
         limits=request.limits,
     )

@@ -13,6 +13,7 @@ from sessions.errors import SessionError
 from sessions.estimate import Ahead
 from sessions.folder import SessionFolder
 from sessions.journal import JournalError, Reader
+from sessions.labels import told_models
 from strategies import registry
 from strategies.errors import StrategyError
 from workbench import (
@@ -164,7 +165,7 @@ def _expected(values: Mapping[str, str], settings: Settings, known: Before, ther
         device = machine.device(there.machine, settings.text("device")) if there.machine else ""
     except WorkbenchError:
         return expected.at_most(limits)
-    labels = {role: choice.labels.get(name, name) for role, name in choice.models.items()}
+    labels = told_models(choice.models, choice.labels, choice.thinking)
     task = task_id(values.get("task", ""), there.tasks)
     coming = Ahead(task, settings.text("strategy"), labels, device, limits)
     return expected.expected(coming, known.rows)[1]

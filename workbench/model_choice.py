@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sessions import folder as folders
+from sessions.experiments.plan import LABELS as OF_EXPERIMENTS
 from sessions.model import OUTSIDE
+from sessions.models import thinking as levels
 from sessions.models.catalog import Catalog
 from sessions.models.port import MAX_TOKENS, ModelRefused
 from strategies.protocol import Agent, Candidate, Context, Prompt, PromptRole
@@ -30,6 +32,8 @@ class Choice:
     """Role (`ideas`, `improve`, `fix`) to name; a cascade is comma-separated."""
     labels: dict[str, str]
     """Name to what a person should read."""
+    thinking: dict[str, str]
+    """Role to how long its models think; a role that is not there: as the vendor does by itself."""
 
 
 def catalog(tables: Mapping[str, Mapping[str, object]], artifacts: Path | None = None) -> Catalog:
@@ -69,9 +73,54 @@ def choose(settings: Settings, at: Callable[[str], None] = lambda _: None) -> Ch
     for role, field in FIELDS.items():
         at(field)
         resolved |= {name: resolve(known, name) for name in each({role: names[role]})}
+    at("thinking")
+    thinking = _thinking(settings.text("thinking"))
+    for role, level in list(thinking.items()):
+        thinks = [_thinks(resolved[name], level) for name in each({role: names[role]})]
+        if not any(thinks):
+            del thinking[role]
     at("cost")
     _check_prices(resolved, settings)
-    return Choice(names, {name: found.label for name, found in resolved.items()})
+    labels = {n: found.label for n, found in resolved.items() if n not in OF_EXPERIMENTS}
+    return Choice(names, labels, thinking)
+
+
+def _thinking(said: str) -> dict[str, str]:
+    """Return role to level: one level for all agents, or `ROLE=LEVEL,ROLE=LEVEL`.
+
+    Raises:
+        WrongUsage: no such role, or no such level.
+    """
+    pairs = said.split(",") if "=" in said else [f"{role}={said}" for role in FIELDS]
+    found: dict[str, str] = {}
+    for pair in pairs:
+        role, _, level = (part.strip() for part in pair.partition("="))
+        if role not in FIELDS:
+            raise WrongUsage(f"--thinking {said!r}: {role!r} is no agent: {', '.join(FIELDS)}.")
+        try:
+            found[role] = levels.read(level)
+        except ModelRefused as error:
+            raise WrongUsage(f"--thinking {said!r}: {error}.") from error
+    return {role: level for role, level in found.items() if level}
+
+
+def _thinks(model: LanguageModel, level: str) -> bool:
+    """Return whether a model can be told to think so long; False: there is nothing to tell.
+
+    Raises:
+        WrongUsage: it cannot, though it was asked to.
+    """
+    if not isinstance(model, levels.Thinks):
+        if level == levels.OFF or model.name.startswith("replay:"):
+            return False
+        raise WrongUsage(
+            f"--thinking {level}: {model.name} is no reasoning model. Leave it out, or say default."
+        )
+    try:
+        model.thinking(level)
+    except ModelRefused as error:
+        raise WrongUsage(f"--thinking {level}: {error}.") from error
+    return True
 
 
 def _check_commas(role: str, names: str) -> None:

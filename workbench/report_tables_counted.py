@@ -122,14 +122,27 @@ def agents(found: Sequence[AgentCost]) -> Table:
     """Return the cost per agent."""
     rows = [
         (name(a.configuration), name(a.agent), str(a.queries), cost(a.cost_usd, a.unknown),
-         f"{a.tokens_in:,}", f"{a.tokens_out:,}")
+         f"{a.tokens_in:,}", f"{a.tokens_cached:,}", f"{a.tokens_out:,}", f"{a.tokens_thinking:,}")
         for a in found
     ]  # fmt: skip
-    head = ("configuration", "agent", "queries", "cost", "tokens in", "tokens out")
+    head = (
+        "configuration",
+        "agent",
+        "queries",
+        "cost",
+        "tokens in",
+        "cached",
+        "tokens out",
+        "thinking",
+    )
     raw = [
         {"configuration": a.configuration, "agent": a.agent, "queries": a.queries, "cost_usd": a.cost_usd,
-         "queries_of_unknown_cost": a.unknown, "tokens_in": a.tokens_in, "tokens_out": a.tokens_out}
+         "queries_of_unknown_cost": a.unknown, "tokens_in": a.tokens_in, "tokens_cached": a.tokens_cached,
+         "tokens_out": a.tokens_out, "tokens_thinking": a.tokens_thinking}
         for a in found
     ]  # fmt: skip
-    says = "IBA brainstorms, COA writes and improves candidates, EFA fixes them. Over all runs."
+    says = (
+        "IBA brainstorms, COA writes and improves candidates, EFA fixes them. Over all runs. Cached tokens are among "
+        "those in, thinking is among those out."
+    )
     return table("agents", "Cost per role", says, head, rows, raw, 2)

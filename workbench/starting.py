@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from workbench.config import Settings, Value
     from workbench.printing import Printer
 
+THINKING = "thinking"
+"""What `--set` takes besides the strategy's own settings."""
 INSTRUCTIONS_LIMIT = 20_000
 """Characters: they are part of every prompt."""
 
@@ -95,7 +97,7 @@ def plan(wish: Wish, settings: Settings, at: At = lambda _: None) -> Plan:
     at("set")
     given = _given(wish, settings)
     strategy = entry.create(given, wish.seed or 0)
-    choice = _choice(settings, at)
+    choice = _choice(_with_assigned(wish, settings), at)
     at("from")
     origin, origin_source = _origin(wish.origin)
     at("instructions")
@@ -133,6 +135,7 @@ def plan(wish: Wish, settings: Settings, at: At = lambda _: None) -> Plan:
         labels=choice.labels,
         opened_by=wish.opened_by,
         title=wish.title,
+        thinking=choice.thinking,
     )
     mine = own_strategy.WARNING.format(inert_line(own.file)) if own else ""
     told = (*settings.warnings, mine, fence, machine.lacking(found, device), _storage_warning())
@@ -204,6 +207,7 @@ def strategy_of(settings: Settings) -> tuple[registry.Entry, own_strategy.Own | 
 def _given(wish: Wish, settings: Settings) -> dict[str, Any]:
     """Return what was set of the strategy: by `--set` before what flags, environment and files say."""
     given: dict[str, Any] = dict(assigned(wish.assign))
+    given.pop(THINKING, None)
     for name in NAMES:
         if settings.text(name) != "auto":
             given.setdefault(name, settings.text(name))
@@ -211,6 +215,14 @@ def _given(wish: Wish, settings: Settings) -> dict[str, Any]:
     if queries is not None and not budgets.is_external(settings):
         given.setdefault("queries", int(queries))
     return given
+
+
+def _with_assigned(wish: Wish, settings: Settings) -> Settings:
+    """Return the settings with what `--set` says that is no setting of the strategy, but of its models."""
+    said = assigned(wish.assign).get(THINKING)
+    if said is None:
+        return settings
+    return replace(settings, values={**settings.values, THINKING: config.Held(said, "--set")})
 
 
 def _machine(settings: Settings, python: str, at: At) -> tuple[machine.Machine, str, str]:
@@ -231,7 +243,7 @@ def _choice(settings: Settings, at: At) -> model_choice.Choice:
         return model_choice.choose(settings, at)
     at("model")
     budgets.check_external(settings)
-    return model_choice.Choice({}, {})
+    return model_choice.Choice({}, {}, {})
 
 
 def _seed(wish: Wish) -> int:

@@ -224,6 +224,10 @@ def _query_done(body: f.QueryDone) -> str:
     how = _ANSWER_WORDS.get(body.finish, "answered")
     paid = "found in the store" if body.replayed else fmt.money(body.cost_usd)
     tokens = f", {body.output_tokens:,} tokens" if body.output_tokens is not None else ""
+    if body.thinking_tokens:
+        tokens += f" ({body.thinking_tokens:,} thinking)"
+    if body.cached_tokens:
+        tokens += f", {body.cached_tokens:,} of {body.input_tokens or 0:,} cached"
     return f"{body.query} {how} after {fmt.seconds(body.seconds)}{tokens}, {paid}"
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from sessions.machine_places import place_or_none
+from sessions.models.thinking import bound
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -52,6 +53,9 @@ class _PlacedModel:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
+
+    def thinking(self, level: str) -> LanguageModel:
+        return placed_model(bound(self._inner, level), self._pool)
 
     async def answer(self, request: Request, on_text: OnText, on_note: OnNote) -> Reply:
         async with self._pool.place(on_note):

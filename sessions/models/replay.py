@@ -92,5 +92,11 @@ def _replies(reader: Reader) -> dict[tuple[str, int], _Past]:
 def _past(asked: QuerySent, done: QueryDone) -> _Past:
     usage = None
     if done.input_tokens is not None and done.output_tokens is not None:
-        usage = Usage(done.input_tokens, done.cached_tokens or 0, 0, done.output_tokens)
+        usage = Usage(
+            done.input_tokens,
+            done.cached_tokens or 0,
+            done.cache_write_tokens or 0,
+            done.output_tokens,
+            done.thinking_tokens,
+        )
     return _Past(Reply("", Finish(done.finish), usage, 0.0, asked.model), done.reply_key)

@@ -15,9 +15,12 @@ query reserves. The parameters are those of the SDKs' own types: Anthropic `thin
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from sessions.models.port import ModelRefused
+
+if TYPE_CHECKING:
+    from sessions.models.port import LanguageModel
 
 DEFAULT = "default"
 OFF = "off"
@@ -53,6 +56,28 @@ def read(text: str) -> str:
     if word.isdecimal():
         raise _refused(f"a thinking budget is {LEAST:,} to {MOST:,} tokens, not {word[:20]}")
     raise _refused(f"thinking is {WORDS}, not {text.strip()[:40]!r}")
+
+
+@runtime_checkable
+class Thinks(Protocol):
+    """A model that can be told how long to think."""
+
+    def thinking(self, level: str) -> LanguageModel:
+        """Return the model, thinking so long in every query.
+
+        Raises:
+            ModelRefused: it does not have that.
+        """
+        ...
+
+
+def bound(model: LanguageModel, level: str) -> LanguageModel:
+    """Return the model, thinking so long; one that no vendor answers for stays as it is.
+
+    Raises:
+        ModelRefused: it does not have that.
+    """
+    return model.thinking(level) if level and isinstance(model, Thinks) else model
 
 
 def room(level: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sessions.models import thinking
 from workbench import config, starting
 from workbench.watching import Way, begin
 
@@ -28,6 +29,7 @@ def wanted(name: str = "", **more: config.Value) -> tuple[starting.Wish, dict[st
         "model": "recorded",
         "ideas_model": "recorded",
         "fix_model": "recorded",
+        "thinking": thinking.DEFAULT,
         "queries": QUERIES,
         "cost": config.NO_LIMIT,
         "time": "1",

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from sessions import folder as folders
+from sessions.models import thinking
 from sessions.summary import rows
 from workbench import checks, expected, run_line, starting
 from workbench.commands import step
@@ -98,6 +99,7 @@ def _about(request: NewSession) -> dict[str, object]:
         "strategy": request.strategy,
         "settings": request.settings,
         "models": [request.labels.get(name, name) for name in names],
+        "thinking": request.thinking or thinking.DEFAULT,
         "limits": request.limits,
         "device": request.device,
         "precision": request.precision,

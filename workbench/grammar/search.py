@@ -26,6 +26,9 @@ def _run(p: argparse.ArgumentParser) -> None:
     search.add_argument("--model", metavar="NAME", help="the language model of every agent")
     search.add_argument("--fix-model", metavar="NAME", help="for EFA; CHEAP,DEAR cascades")
     search.add_argument("--ideas-model", metavar="NAME", help="for IBA")
+    search.add_argument("--thinking", metavar="LEVEL",
+                        help="how long models think: off, low, medium, high, a number of tokens, default; or for "
+                        "each agent: ideas=high,fix=low")  # fmt: skip
     search.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], dest="assign",
                         help="a setting of the strategy; may be repeated")  # fmt: skip
     search.add_argument("--plain-start", metavar="YES|NO",

@@ -39,9 +39,10 @@ def _whole(query: QueryRecord, text: Callable[[str], str]) -> str:
 
 
 def _facts(query: QueryRecord) -> list[Line]:
-    tokens = f"{_count(query.input_tokens)} in · {_count(query.output_tokens)} out"
-    if query.cached_tokens:
-        tokens += f" · {query.cached_tokens:,} cached"
+    tokens = f"{_count(query.input_tokens)} in{_kept(query)} · {_count(query.output_tokens)} out"
+    if query.thinking_tokens:
+        tokens += f" ({query.thinking_tokens:,} thinking)"
+    told = f" · thinking {query.thinking}" if query.thinking else ""
     paid = "replayed, nothing paid" if query.replayed else f"$ {amount(query.cost_usd)}"
     end = query.finish or query.end or "not yet"
     return [
@@ -49,7 +50,8 @@ def _facts(query: QueryRecord) -> list[Line]:
             Span(inert_line(query.agent, 24), "strong"),
             Span(
                 inert_line(
-                    f" asked {query.model} · {query.id} · step {query.step} · {query.role}", 120
+                    f" asked {query.model}{told} · {query.id} · step {query.step} · {query.role}",
+                    140,
                 )
             ),
         ),
@@ -63,6 +65,13 @@ def _facts(query: QueryRecord) -> list[Line]:
             ),
         ),
     ]
+
+
+def _kept(query: QueryRecord) -> str:
+    """Return what a provider's cache had of the prompt, and what it took in."""
+    read = [f"{query.cached_tokens:,} cached"] if query.cached_tokens else []
+    written = [f"{query.cache_write_tokens:,} to the cache"] if query.cache_write_tokens else []
+    return f" ({', '.join([*read, *written])})" if read or written else ""
 
 
 def _count(tokens: int | None) -> str:
