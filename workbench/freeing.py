@@ -6,7 +6,8 @@
 | compiled baselines and extensions | built again when they are needed; not while an evaluator runs |
 | room held back by a search that is finished or stopped | taken again when it goes on |
 | folders that never became a session | their start was interrupted |
-| a whole session, by name only | a person said so |
+| experiments that are over, of which no session is left | nothing can be read in them any more |
+| a whole session, or a whole experiment with its sessions, by name only | a person said so |
 
 A lineage is never among what goes unless its session was named. Measurements that took long (qualifications, machine
 facts, suites) stay: they are small.
@@ -61,6 +62,8 @@ class Item:
     why: str
     session: str = ""
     """The session that goes with all its lineages; empty: none does."""
+    asks: str = ""
+    """What a person must type for it to go: the name of its session, or of the experiment that goes as a whole."""
 
 
 def found(named: tuple[str, ...] = ()) -> list[Item]:
@@ -70,17 +73,23 @@ def found(named: tuple[str, ...] = ()) -> list[Item]:
         sessions.errors.NoSuchSession: one that was named does not exist.
         CannotGoOn: an engine runs it.
     """
-    whole = [_session(lookup.session(name)) for name in dict.fromkeys(named)]
-    gone = {item.path for item in whole}
-    rest = [*_servers(), *_caches(), *_unfinished(), *_ballasts()]
-    return [*(item for item in rest if not gone & {item.path, *item.path.parents}), *whole]
+    from workbench import freeing_experiments as of_experiments  # which makes items of these
+
+    whole: dict[Path, Item] = {}
+    for name in named:
+        experiment = of_experiments.is_one(name)
+        items = of_experiments.whole(name) if experiment else [session(lookup.session(name))]
+        whole |= {item.path: item for item in items}
+    rest = [*_servers(), *_caches(), *_unfinished(), *_ballasts(), *of_experiments.unneeded()]
+    kept = (item for item in rest if not whole.keys() & {item.path, *item.path.parents})
+    return [*kept, *whole.values()]
 
 
 def free(item: Item) -> str:
     """Remove it, if it can still go; return why it stays, empty if it is gone."""
     try:
         if item.session:
-            _session(folders.find(folders.sessions_root(), item.session))
+            session(folders.find(folders.sessions_root(), item.session))
         if item.path.match(SERVERS):
             with _unheld(item.path) as ours:
                 return _removed(item.path) if ours else "an evaluator holds it again"
@@ -89,7 +98,12 @@ def free(item: Item) -> str:
         return str(error)
 
 
-def _session(folder: SessionFolder) -> Item:
+def session(folder: SessionFolder, asks: str = "") -> Item:
+    """Return a whole session as what goes; `asks`: what must be typed for it, its name by default.
+
+    Raises:
+        CannotGoOn: an engine runs it.
+    """
     presence = launch.presence_now(folder)
     if presence in (Presence.ALIVE, Presence.FOREIGN):
         where = "an engine" if presence is Presence.ALIVE else "an engine of another host"
@@ -97,7 +111,8 @@ def _session(folder: SessionFolder) -> Item:
             f"{folder.name}: {where} runs it; stop it first (pike stop {folder.name})."
         )
     what = f"session {folder.name}, all its attempts and lineages"
-    return Item(what, folder.path, size_of(folder.path), "you named it", folder.name)
+    size, name = size_of(folder.path), folder.name
+    return Item(what, folder.path, size, "you named it", name, asks or name)
 
 
 def _servers() -> Iterator[Item]:

@@ -5,14 +5,19 @@ from __future__ import annotations
 import fcntl
 import io
 import os
+import shutil
 import sys
 import tempfile
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from sessions.experiments import folder as experiments
+from sessions.experiments.plan import RunState
 from sessions.folder import sessions_root
 from tests.fakes import FatedModel
+from tests.sessions.experiments.test_course import plan_of
 from tests.sessions.searches import Search, search
 from tests.workbench.commanding import Terminal
 from workbench import freeing, launch
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from sessions.experiments.folder import ExperimentFolder
     from sessions.folder import SessionFolder
     from tests.workbench.commanding import Pike
 
@@ -122,6 +128,60 @@ def test_a_running_session_is_never_removed(
     assert "an engine runs it; stop it first (pike stop done)" in told.err
     assert done.folder.path.exists()
     assert "room held back for done" not in whats(pike)
+
+
+def experiment(*sessions: str, state: RunState = RunState.FINISHED) -> ExperimentFolder:
+    """Return an experiment whose runs are these sessions."""
+    made = experiments.create(experiments.experiments_root(), "", plan_of(1))
+    runs = [replace(r, session=s, state=state) for r, s in zip(made.runs, sessions, strict=False)]
+    made.keep_runs(runs)
+    return made
+
+
+@pytest.mark.parametrize(("answers", "stays"), [("y\nlab\n", False), ("y\ndone\n", True)])
+def test_an_experiment_goes_with_all_its_sessions_only_when_its_name_is_typed(
+    pike: Pike, done: Search, answers: str, stays: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = experiment("done", "not-begun")
+    monkeypatch.setattr(sys, "stdin", Terminal(answers))
+    told = pike("clean", "lab")
+    assert told.code == 0
+    assert "Type lab to remove the experiment with its 1 session and all their lineages" in told.err
+    assert (made.path.exists(), done.folder.path.exists()) == (stays, stays)
+
+
+def test_an_experiment_that_still_has_a_session_or_a_run_to_begin_is_not_offered(
+    pike: Pike, done: Search
+) -> None:
+    made = experiment("done")
+    assert not [what for what in whats(pike) if "experiment" in what]
+    shutil.rmtree(done.folder.path)
+    made.keep_runs([replace(made.runs[0], state=RunState.WAITING)])
+    assert not [what for what in whats(pike) if "experiment" in what]
+    made.keep_runs([replace(made.runs[0], state=RunState.FINISHED)])
+    assert whats(pike, "--yes")["experiment lab: its list of runs"]
+    assert not made.path.exists()
+
+
+def test_an_experiment_that_something_drives_is_never_removed(pike: Pike, home: Path) -> None:
+    made = experiment("gone")
+    del home
+    lock = experiments.RunnerLock.take(made)
+    try:
+        told = pike("clean", "lab", "--yes")
+    finally:
+        lock.release()
+    assert told.code == 1
+    assert "stop it first (pike experiment stop lab)" in told.err
+    assert made.path.exists()
+
+
+def test_what_a_killed_start_of_an_experiment_left_goes(pike: Pike, home: Path) -> None:
+    root = home / "experiments"
+    for maker in (os.getpid(), 2**22 + 1):  # beyond what a process may be called
+        (root / f".lab.{maker}").mkdir(parents=True)
+    assert whats(pike, "--yes")["an interrupted start of an experiment"]
+    assert [p.name for p in root.iterdir()] == [f".lab.{os.getpid()}"]
 
 
 def test_links_are_not_followed_and_locked_folders_are_opened(

@@ -24,7 +24,9 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
     if typed.json:
         return _as_json(items, printer, yes=typed.yes)
     if not items:
-        printer.talk("Nothing can be freed. A session goes only by its name: pike clean NAME.")
+        printer.talk(
+            "Nothing can be freed. A session, or an experiment, goes only by its name: pike clean NAME."
+        )
         return DONE
     printer.table(HEAD, [_cells(item) for item in items], right=("size",))
     chosen = items if typed.yes else _chosen(items, printer)
@@ -41,13 +43,20 @@ def _chosen(items: Sequence[Item], printer: Printer) -> list[Item]:
     if not sys.stdin.isatty():
         printer.talk(f"{total} can be freed. Nothing was: --yes frees it.")
         return []
-    plain = [item for item in items if not item.session]
+    plain = [item for item in items if not item.asks]
     chosen = plain if plain and _asked(printer, _question(plain)) in ("y", "yes") else []
-    for item in (item for item in items if item.session):
-        ask = f"Type {item.session} to remove the session with all its lineages, for good: "
-        if _asked(printer, ask) == item.session:
-            chosen = [*chosen, item]
+    for name in dict.fromkeys(item.asks for item in items if item.asks):
+        named = [item for item in items if item.asks == name]
+        if _asked(printer, f"Type {name} to remove {_going(named)}, for good: ") == name:
+            chosen = [*chosen, *named]
     return chosen
+
+
+def _going(named: Sequence[Item]) -> str:
+    if len(named) == 1 and named[0].session:
+        return "the session with all its lineages"
+    sessions = fmt.plural(sum(bool(item.session) for item in named), "session")
+    return f"the experiment with its {sessions} and all their lineages"
 
 
 def _question(items: Sequence[Item]) -> str:

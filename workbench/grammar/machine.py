@@ -22,7 +22,7 @@ def _doctor(p: argparse.ArgumentParser) -> None:
 
 def _clean(p: argparse.ArgumentParser) -> None:
     p.add_argument("sessions", metavar="S", nargs="*",
-                   help="sessions to remove whole, with their lineages; asked by name")  # fmt: skip
+                   help="sessions, or experiments, to remove whole, with all lineages; asked by name")  # fmt: skip
     p.add_argument("--yes", action="store_true", help="free it without asking")
     as_json(p)
 
