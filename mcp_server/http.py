@@ -142,12 +142,8 @@ def web_server(server: KernelServer, access: Access) -> uvicorn.Server:
     return uvicorn.Server(config)
 
 
-class Late(Exception):
-    """A request did not arrive in time."""
-
-
 class Timely:
-    """ASGI: ends requests whose body trickles in; those who may not call are refused before it is read."""
+    """ASGI: ends requests whose body trickles in or breaks off; who may not call is refused before it is read."""
 
     def __init__(self, app: ASGIApp, limit_s: float = BODY_LIMIT_S) -> None:
         """Wrap an application."""
@@ -159,28 +155,38 @@ class Timely:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        try:
-            await self.app(scope, _timely(receive, self.limit_s), send)
-        except Late:  # raised while the body was read, hence before any answer
+        serving = anyio.CancelScope()
+        body = _Body(receive, anyio.current_time() + self.limit_s, serving)
+        with serving:
+            await self.app(scope, body.received, send)
+        if body.late:  # while the body was read, hence before any answer
             answer = PlainTextResponse("Request body too slow", 408, {"Connection": "close"})
             await answer(scope, receive, send)
 
 
-def _timely(receive: Receive, limit_s: float) -> Receive:
-    deadline = anyio.current_time() + limit_s
-    whole = False
+@dataclass(slots=True)
+class _Body:
+    """A request's body as it arrives; one that never will be whole ends its serving, with nothing raised there."""
 
-    async def received() -> Message:
-        nonlocal whole
-        if whole:
-            return await receive()
-        with anyio.move_on_at(deadline):
-            message = await receive()
-            whole = not message.get("more_body", False)
-            return message
-        raise Late
+    receive: Receive
+    deadline: float
+    serving: anyio.CancelScope
+    whole: bool = False
+    late: bool = False
 
-    return received
+    async def received(self) -> Message:
+        """Return the next message."""
+        if self.whole:
+            return await self.receive()
+        with anyio.move_on_at(self.deadline):
+            message = await self.receive()
+            if message["type"] == "http.request":
+                self.whole = not message.get("more_body", False)
+                return message
+        self.late = anyio.current_time() >= self.deadline
+        self.serving.cancel()
+        await anyio.sleep_forever()
+        raise AssertionError("a cancelled request goes on")
 
 
 class ImpatientProtocol(H11Protocol):

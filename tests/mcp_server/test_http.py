@@ -18,7 +18,7 @@ from mcp_server.errors import BadAddress
 from mcp_server.tokens import Tokens
 from tests.mcp_server.conftest import candidate
 from tests.mcp_server.test_tools import fields, text
-from tests.mcp_server.web import BOTH_ERAS, Mode, served
+from tests.mcp_server.web import BOTH_ERAS, Mode, Served, served
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -147,17 +147,50 @@ async def test_an_oversized_body_is_refused_whether_it_says_so_or_not(setting: S
         assert (await web.post(there.url, content=in_parts(), headers=headers)).status_code == 413
 
 
+@pytest.mark.parametrize("in_session", [False, True])
 async def test_a_body_that_trickles_in_ends_in_time(
-    setting: Setting, monkeypatch: pytest.MonkeyPatch
+    setting: Setting,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    in_session: bool,
 ) -> None:
-    monkeypatch.setattr(http.Timely.__init__, "__defaults__", (0.2,))
+    monkeypatch.setattr(http.Timely.__init__, "__defaults__", (0.5,))
     async with served(setting) as there:
-        head = (
-            f"POST /mcp HTTP/1.1\r\nHost: {there.access.at}\r\nContent-Length: 1000\r\n"
-            f"Content-Type: application/json\r\nAuthorization: Bearer {there.tokens['one']}\r\n\r\n{{"
-        )
-        answer = await _said_to(there.access.at, head)
-    assert answer.startswith(b"HTTP/1.1 408")
+        head = await _begun(there, in_session=in_session)
+        assert (await _said_to(there.access.at, head)).startswith(b"HTTP/1.1 408")
+    assert caplog.text == ""
+
+
+async def test_a_body_that_breaks_off_leaves_a_session_as_it_was_and_no_trace_in_the_log(
+    setting: Setting, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with served(setting) as there, there.web() as web:
+        head = await _begun(there, in_session=True)
+        async with await anyio.connect_tcp(there.access.at.host, there.access.at.port) as stream:
+            await stream.send(head.encode())
+        headers = JSON | there.header("one") | {"Mcp-Session-Id": _session_in(head)}
+        asked = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+        answer = await web.post(there.url, json=asked, headers=headers)
+    assert "compile_kernel" in answer.text
+    assert caplog.text == ""
+
+
+async def _begun(there: Served, *, in_session: bool) -> str:
+    """Return the beginning of a request whose body does not follow."""
+    head = (
+        f"POST /mcp HTTP/1.1\r\nHost: {there.access.at}\r\nContent-Length: 1000\r\n"
+        "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+        f"Authorization: Bearer {there.tokens['one']}\r\n"
+    )
+    if in_session:
+        async with there.web() as web:
+            session = (await _opened(web, there.url, there.header("one")))["mcp-session-id"]
+        head += f"Mcp-Session-Id: {session}\r\n"
+    return head + "\r\n{"
+
+
+def _session_in(head: str) -> str:
+    return head.partition("Mcp-Session-Id: ")[2].partition("\r")[0]
 
 
 async def test_a_connection_that_says_nothing_is_closed(
