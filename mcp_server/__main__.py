@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -14,6 +13,7 @@ import anyio
 
 from mcp_server.clean import printable
 from mcp_server.errors import EvaluatorError
+from mcp_server.home import folder as home
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,16 +23,6 @@ if TYPE_CHECKING:
 _SANDBOXES = ("strict", "best-effort", "bwrap", "landlock", "process")
 
 
-def home() -> Path:
-    """Return the state folder: `$PIKE_HOME`, else the platform's folder for user data."""
-    named = os.environ.get("PIKE_HOME")
-    if named:
-        return Path(named).expanduser()
-    import platformdirs  # most starts name the folder
-
-    return Path(platformdirs.user_data_dir("pike", appauthor=False))
-
-
 def parser() -> argparse.ArgumentParser:
     """Return the command line's grammar."""
     top = argparse.ArgumentParser(prog="python -m mcp_server", description=__doc__)
@@ -40,6 +30,9 @@ def parser() -> argparse.ArgumentParser:
     serve = commands.add_parser("serve", help="MCP over stdio (the default), or over HTTP")
     _listening(serve)
     serve.add_argument("--engine", action="store_true", help="offer evaluate_kernel")
+    serve.add_argument(
+        "--executor", metavar="WHERE", default="local", help="local, ray, or ray://HEAD[:PORT]"
+    )
     serve.add_argument(
         "--overlap",
         choices=("auto", "on", "off"),
@@ -133,6 +126,7 @@ def setting(arguments: argparse.Namespace) -> Setting:
         python=arguments.python,
         sandbox=arguments.sandbox,
         device=arguments.device,
+        executor=getattr(arguments, "executor", "local"),
         overlap={"on": True, "off": False}.get(getattr(arguments, "overlap", "auto")),
     )
 

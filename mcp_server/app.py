@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from mcp_server import (
     agent_prompts,
+    executors,
     logs,
     release,
     resources,
@@ -170,8 +171,13 @@ def build(
 async def serve_stdio(
     setting: Setting, *, engine: bool = False, sessions: SessionGateway | None = None
 ) -> None:
-    """Serve one client on standard input and output, until it is gone."""
+    """Serve one client on standard input and output, until it is gone.
+
+    Raises:
+        ExecutorUnavailable: the setting's executor cannot be used here.
+    """
     logs.to_stderr()
+    executors.check(setting)
     try:
         await build(setting, engine=engine, sessions=sessions).run_stdio_async()
     except* BrokenPipeError:
@@ -191,10 +197,12 @@ async def serve_http(
     Raises:
         BadAddress: nothing can, or should, listen there.
         BadTokenFile: the file of tokens is not as it should be.
+        ExecutorUnavailable: the setting's executor cannot be used here.
     """
     from mcp_server import http  # stdio, which most clients use, starts without a web server
 
     logs.to_stderr()
+    executors.check(setting)
     opened = http.open_web(web, OWNERS_SCOPES)
     server = build(setting, engine=engine, sessions=sessions, access=opened.access)
     say(f"MCP at {opened.access.url}")

@@ -20,11 +20,15 @@ from pydantic import ValidationError
 from mcp_server import errors, qualify, release
 from mcp_server.contract import Verdict
 from mcp_server.errors import EvaluatorError, Unreadable
+from mcp_server.evaluate import StageLimits
 from mcp_server.executor import HostFacts, Outcome, Place, Told, Work
+from mcp_server.local import Setting
+from mcp_server.pool import Programs
+from mcp_server.sandbox import Limits
 from mcp_server.tasks import Task
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from mcp_server.link import Message
 
@@ -197,6 +201,40 @@ def read_told(data: bytes) -> Told:
     """
     body = _checked("told", unpack("told", data), _TOLD)
     return Told(**{name: _texts("told", lines) for name, lines in body.items()})
+
+
+def setting_bytes(setting: Setting) -> bytes:
+    """Return how the hosts are to evaluate; each has a state folder of its own."""
+    body = asdict(setting)
+    body["lease_folder"] = str(setting.lease_folder) if setting.lease_folder else None
+    del body["home"], body["executor"]
+    return pack("setting", body)
+
+
+def read_setting(data: bytes) -> Setting:
+    """Return how to evaluate here, but for the state folder.
+
+    Raises:
+        Unreadable: another version wrote it, or it is damaged.
+    """
+    body = unpack("setting", data)
+    inner: Mapping[str, Callable[..., object]] = {
+        "programs": _programs,
+        "stage_limits": StageLimits,
+        "limits": Limits,
+    }
+    try:
+        body |= {name: make(**body[name]) for name, make in inner.items()}
+        body["lease_folder"] = Path(body["lease_folder"]) if body["lease_folder"] else None
+        return Setting(Path(), **body)
+    except (KeyError, TypeError) as error:
+        raise Unreadable(
+            _odd("setting", "a field is missing, unknown or of another kind")
+        ) from error
+
+
+def _programs(judge_reads: list[str], **names: str) -> Programs:
+    return Programs(judge_reads=tuple(judge_reads), **names)
 
 
 def refusal(error: EvaluatorError) -> Message:

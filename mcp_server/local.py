@@ -78,6 +78,8 @@ class Setting:
     stage_limits: StageLimits = field(default_factory=StageLimits)
     limits: Limits = field(default_factory=Limits)
     """What one process tree may use."""
+    executor: str = "local"
+    """`local`, `ray`, or `ray://HEAD[:PORT]`: whose hosts evaluate."""
     lease_folder: Path | None = None
     """Of the lease files; the machine's own, which all users share, by default."""
     overlap: bool | None = None

@@ -17,9 +17,9 @@ from mcp_server.callers import ENGINE, Callers
 from mcp_server.contract import EngineResult, Status
 from mcp_server.errors import ExecutorUnavailable, UnknownId
 from mcp_server.executor import Work
+from mcp_server.executors import open_executor
 from mcp_server.jobs import AGENTS, ENGINES, Jobs
 from mcp_server.lanes import Lanes
-from mcp_server.local import open_local
 from mcp_server.states import States
 from mcp_server.tasks import Task, Tasks
 
@@ -237,7 +237,7 @@ class Service:
 @asynccontextmanager
 async def open_service(setting: Setting, callers: Callers | None = None) -> AsyncGenerator[Service]:
     """Yield the evaluator; its jobs and processes end with the block."""
-    async with open_local(setting) as executor, anyio.create_task_group() as group:
+    async with open_executor(setting) as executor, anyio.create_task_group() as group:
         lanes = Lanes()
         jobs = Jobs(group, room=lanes.room)
         group.start_soon(jobs.keep_expiring)

@@ -113,14 +113,14 @@ class Spread:
             try:
                 seat = await self._take(_Waiting(work, shunned))
             except HostLost as error:
-                return _lost(work, str(error))
+                return lost(work, str(error))
             outcome = await self._try(seat, work, report)
             shunned.add(seat.member.name)
             if outcome is not None and self._is_last_word(outcome, work, shunned, tried):
                 return outcome
             if tried < tries:
                 report("intake", "again, on another host")
-        return _lost(work, f"{tries} hosts in turn were lost with it.")
+        return lost(work, f"{tries} hosts in turn were lost with it.")
 
     def _is_last_word(self, outcome: Outcome, work: Work, shunned: set[str], tried: int) -> bool:
         """Return whether no other host would say anything else, or none is to be asked."""
@@ -229,5 +229,6 @@ def _is_hosts_fault(outcome: Outcome) -> bool:
     return verdict.status is Status.INFRA_ERROR and verdict.code in HOSTS_FAULT
 
 
-def _lost(work: Work, cause: str) -> Outcome:
+def lost(work: Work, cause: str) -> Outcome:
+    """Return the verdict on work that no host could evaluate: never the candidate's fault."""
     return verdicts.lost(work, intake.read(work.source), None, "worker_lost", cause)

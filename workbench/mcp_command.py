@@ -19,22 +19,31 @@ if TYPE_CHECKING:
     from workbench.config import Settings
 
 
-def stdio(settings: Settings, *, engine: bool) -> None:
+def stdio(settings: Settings, *, engine: bool, executor: str) -> None:
     """Serve one client on stdin and stdout until it is gone.
 
-    `engine`: offer `evaluate_kernel` too.
+    `engine`: offer `evaluate_kernel` too. `executor`: whose hosts evaluate.
+
+    Raises:
+        CannotGoOn: the executor is none, or its package is not installed.
     """
-    anyio.run(partial(serve_stdio, _setting(settings), engine=engine, sessions=LazyGateway()))
+    setting = _setting(settings, executor)
+    try:
+        anyio.run(partial(serve_stdio, setting, engine=engine, sessions=LazyGateway()))
+    except EvaluatorError as error:
+        raise CannotGoOn(str(error)) from error
 
 
-def http(settings: Settings, web: Web, say: Callable[[str], None], *, engine: bool) -> None:
+def http(
+    settings: Settings, web: Web, say: Callable[[str], None], *, engine: bool, executor: str
+) -> None:
     """Serve clients with tokens over HTTP until a signal ends it.
 
     Raises:
-        CannotGoOn: it cannot listen there, or must not; or the token file is not as it should be.
+        CannotGoOn: it cannot listen there, or must not; the token file or the executor is not as it should be.
     """
     try:
-        serve = partial(serve_http, _setting(settings), web, say, engine=engine)
+        serve = partial(serve_http, _setting(settings, executor), web, say, engine=engine)
         anyio.run(partial(serve, sessions=LazyGateway()))
     except EvaluatorError as error:
         raise CannotGoOn(str(error)) from error
@@ -64,10 +73,11 @@ def token(path: Path, client: str, scopes: Sequence[str]) -> str:
         raise CannotGoOn(str(error)) from error
 
 
-def _setting(settings: Settings) -> Setting:
+def _setting(settings: Settings, executor: str) -> Setting:
     return Setting(
         home=folders.root(),
         python=settings.text("python") or None,
         sandbox="strict" if settings.text("sandbox") == "strict" else "best-effort",
         device=settings.text("device"),
+        executor=executor,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,12 +48,17 @@ def _serve(typed: argparse.Namespace, printer: Printer) -> int:
                 "pike: serving MCP on this terminal, which is for programs: a client starts `pike mcp` by itself, "
                 "see `pike mcp install CLIENT`. Ctrl-C ends it."
             )
-        mcp_command.stdio(settings, engine=typed.engine)
+        mcp_command.stdio(settings, engine=typed.engine, executor=typed.executor)
         return DONE
     file = Path(typed.token_file).expanduser() if typed.token_file else None
     web = mcp_command.web(typed.http, file, typed.allow_host)
-    mcp_command.http(settings, web, lambda line: printer.talk(f"pike: {line}"), engine=typed.engine)
+    say = partial(_say, printer)
+    mcp_command.http(settings, web, say, engine=typed.engine, executor=typed.executor)
     return DONE
+
+
+def _say(printer: Printer, line: str) -> None:
+    printer.talk(f"pike: {line}")
 
 
 def _refuse_web_flags(typed: argparse.Namespace) -> None:

@@ -21,6 +21,8 @@ def _mcp(p: argparse.ArgumentParser) -> None:
     p.add_argument("--allow-host", metavar="NAME", action="append", default=[],
                    help="NAME or NAME:PORT in the clients' URLs; needed beyond this machine")  # fmt: skip
     p.add_argument("--engine", action="store_true", help="offer evaluate_kernel to every client")
+    p.add_argument("--executor", metavar="WHERE", default="local",
+                   help="whose hosts evaluate: local, ray or ray://HEAD[:PORT] (default: local)")  # fmt: skip
     device(p)
     boxes(p)
     acts = p.add_subparsers(title="acts", metavar="ACT", parser_class=Parser)

@@ -1,0 +1,92 @@
+"""The program between a server and Ray: Ray's threads, its chatter and its fatal errors stay in here.
+
+A driver of Ray ends its own process when the cluster's head is gone, prints where it likes, and needs seconds to
+import: a server must do none of these. It starts this program at its first job, speaks frames of JSON with it over a
+socket (link.py), and starts it again when it has ended. With the socket, or with this program, all that it started
+ends: actors are not detached, and a cluster that it made for itself is its child.
+
+| from the server | from here |
+| --- | --- |
+| `run` id host work | `done` id reply, or `lost` id cause |
+| `told` id host work | the same |
+| `cancel` id host | |
+| `close` | |
+| | `ready` address, `failed` cause |
+| | `host` name facts, `gone` name cause, `stage` id stage detail |
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import socket
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from mcp_server.channel import ChannelClosed
+from mcp_server.link import Link
+from mcp_server.ray_cluster import Cluster, one_line
+
+if TYPE_CHECKING:
+    from anyio.abc import TaskGroup
+
+_STORE_BYTES = 80 * 1024 * 1024
+"""Nobody needs more for JSON."""
+
+
+def connect(ray: Any, address: str) -> str:
+    """Join the cluster of an address, or make one of this machine for `auto`; return where it is.
+
+    Raises:
+        Exception: Ray's own, of many kinds.
+    """
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "namespace": "pike"}
+    if address != "auto":
+        ray.init(address, **quiet)
+        return address
+    try:
+        return str(ray.init("auto", **quiet).address_info["gcs_address"])
+    except ConnectionError:
+        alone = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+        ray.init(object_store_memory=_STORE_BYTES, **alone, **quiet)
+        return "auto"
+
+
+def main() -> None:
+    """Connect, and serve until the server or the cluster is gone."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--fd", type=int, required=True)
+    parser.add_argument("--address", required=True)
+    parser.add_argument("--setting", required=True)
+    typed = parser.parse_args()
+    link = Link(socket.socket(fileno=typed.fd))
+    ray = importlib.import_module("ray")
+    try:
+        where = connect(ray, typed.address)
+    except Exception as error:  # noqa: BLE001 -- Ray raises whatever its parts raise
+        anyio.run(link.send, {"op": "failed", "cause": one_line(error)})
+        return
+    anyio.run(_serve, link, Cluster(ray, typed.setting.encode(), link), where)
+
+
+async def _serve(link: Link, cluster: Cluster, where: str) -> None:
+    with contextlib.suppress(ChannelClosed):
+        await link.send({"op": "ready", "address": where})
+        async with anyio.create_task_group() as group:
+            group.start_soon(cluster.watch)
+            await _listen(link, cluster, group)
+            await cluster.close()
+            group.cancel_scope.cancel()
+
+
+async def _listen(link: Link, cluster: Cluster, group: TaskGroup) -> None:
+    """Do what the server asks until it says `close`, or is gone."""
+    with contextlib.suppress(ChannelClosed):
+        while (asked := await link.receive())["op"] != "close":
+            group.start_soon(cluster.act, asked)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,236 @@
+"""The hosts of a Ray cluster: an actor on each that will do, made again when it died, watched while it lives.
+
+Runs in the bridge. One actor holds a whole host: all its GPUs where any host of the cluster has one, else one of its
+processors. A host of another version of ours is told of and left out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import json
+import os
+import uuid
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import anyio.to_thread
+
+from mcp_server import crossing
+from mcp_server.channel import ChannelClosed
+from mcp_server.ray_host import HEAR_S, RayHost
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mcp_server.link import Link, Message
+
+_LOOK_EVERY_S = 1.0
+_HEAD_LIMIT_S = 20.0
+_SLOW_START_S = 30.0
+"""After it, people are told that Ray has no room for our actor, which goes on waiting."""
+_SILENCE_LIMIT_S = HEAR_S + 20.0
+_END_LIMIT_S = 10.0
+_AGAIN_S = 1.0
+
+
+class Lost(Exception):
+    """An actor died, or does not answer."""
+
+
+@dataclass(slots=True, eq=False)
+class Hosted:
+    """One host, as long as its node is in the cluster."""
+
+    id: str
+    """Of Ray's node."""
+    name: str
+    gpus: float
+    actor: Any = None
+    """None until it answered, and after it was lost."""
+    greeted: int = 0
+    """How many actors began well there."""
+    jobs: set[str] = field(default_factory=set[str])
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+
+
+@dataclass(slots=True)
+class Cluster:
+    """A cluster that `ray` is connected to."""
+
+    ray: Any
+    setting: bytes
+    link: Link
+    _hosts: dict[str, Hosted] = field(default_factory=dict[str, Hosted])
+    """By name."""
+    _mark: str = field(default_factory=lambda: uuid.uuid4().hex[:8])
+
+    # --- hosts --------------------------------------------------------------------------------------
+
+    async def watch(self) -> None:
+        """Keep an actor on each node, until the head does not answer."""
+        async with anyio.create_task_group() as group:
+            while (nodes := await self._nodes()) is not None:
+                here = {host.name: host for host in chosen(nodes)}
+                for name in [name for name in self._hosts if name not in here]:
+                    self._hosts.pop(name).scope.cancel()
+                for name, host in here.items():
+                    if name not in self._hosts:
+                        self._hosts[name] = host
+                        group.start_soon(self._attend, host)
+                await anyio.sleep(_LOOK_EVERY_S)
+        # Ray's own threads may never come back from a head that is gone.
+        await self.send({"op": "failed", "cause": "The head of the Ray cluster does not answer."})
+        os._exit(1)
+
+    async def _nodes(self) -> list[dict[str, Any]] | None:
+        """Return Ray's list of nodes, None where its head does not answer."""
+        with anyio.move_on_after(_HEAD_LIMIT_S), contextlib.suppress(Exception):
+            return await anyio.to_thread.run_sync(self.ray.nodes, abandon_on_cancel=True)
+        return None
+
+    async def _attend(self, host: Hosted) -> None:
+        """Have an actor on a host, and another when it died, until the host leaves."""
+        again_s = _AGAIN_S
+        with host.scope:
+            while True:
+                greeted_before = host.greeted
+                try:
+                    await self._live(host)
+                except Exception as error:  # noqa: BLE001 -- Ray raises whatever its parts raise
+                    await self._gone(host, one_line(error))
+                again_s = _AGAIN_S if host.greeted > greeted_before else min(60, again_s * 2)
+                await anyio.sleep(again_s)
+        with anyio.CancelScope(shield=True):
+            await self._gone(host, "Its node left the Ray cluster.")
+
+    async def _live(self, host: Hosted) -> None:
+        """Make an actor and hear it until it is lost, or tells that it will not do."""
+        actor = self._made(host)
+        try:
+            facts = await self._greeted(host, actor)
+            await self.send({"op": "host", "name": host.name, "facts": facts.decode()})
+            if crossing.read_host(facts).problem:
+                return
+            host.actor = actor
+            host.greeted += 1
+            while True:
+                await self._pass_on(await answer(actor.hear.remote(), _SILENCE_LIMIT_S))
+        finally:
+            host.actor = None
+            self._kill(actor)
+
+    def _made(self, host: Hosted) -> Any:
+        """Start an actor on a host; Ray tells later if it cannot."""
+        pinning = importlib.import_module("ray.util.scheduling_strategies")
+        pinned = pinning.NodeAffinitySchedulingStrategy(host.id, soft=False)
+        room = {"num_gpus": host.gpus, "num_cpus": 0} if host.gpus else {"num_cpus": 1}
+        options = {"max_concurrency": 1000, "max_restarts": 0, "scheduling_strategy": pinned}
+        name = f"pike-{self._mark}-{host.name}-{uuid.uuid4().hex[:4]}"
+        return self.ray.remote(RayHost).options(name=name, **room, **options).remote(self.setting)
+
+    async def _greeted(self, host: Hosted, actor: Any) -> bytes:
+        future = asyncio.wrap_future(actor.hello.remote().future())
+        while not (await asyncio.wait({future}, timeout=_SLOW_START_S))[0]:
+            cause = "Ray has not started our actor there yet: are its GPUs or processors taken?"
+            await self.send({"op": "gone", "name": host.name, "cause": cause})
+        return future.result()
+
+    async def _pass_on(self, heard: bytes) -> None:
+        for number, stage, detail in json.loads(heard):
+            await self.send({"op": "stage", "id": number, "stage": stage, "detail": detail})
+
+    async def _gone(self, host: Hosted, cause: str) -> None:
+        await self.send({"op": "gone", "name": host.name, "cause": cause})
+        for number in list(host.jobs):
+            await self._lose(host, number, cause)
+
+    async def _lose(self, host: Hosted, number: str, cause: str) -> None:
+        if number in host.jobs:
+            host.jobs.discard(number)
+            await self.send({"op": "lost", "id": number, "cause": f"{host.name}: {cause}"})
+
+    def _kill(self, actor: Any) -> None:
+        with contextlib.suppress(Exception):
+            self.ray.kill(actor)
+
+    async def close(self) -> None:
+        """End every host's processes, as far as they answer."""
+        with anyio.CancelScope(shield=True):
+            actors = [host.actor for host in self._hosts.values() if host.actor is not None]
+            waiting = [asyncio.wrap_future(actor.close.remote().future()) for actor in actors]
+            if waiting:
+                await asyncio.wait(waiting, timeout=_END_LIMIT_S)
+            for actor in actors:
+                self._kill(actor)
+
+    # --- work ---------------------------------------------------------------------------------------
+
+    async def act(self, asked: Message) -> None:
+        """Do one thing that the server asks of a host."""
+        host, number = self._hosts.get(str(asked.get("host"))), str(asked.get("id"))
+        if host is None or host.actor is None:
+            await self.send({"op": "lost", "id": number, "cause": "The host is gone."})
+        elif asked["op"] == "cancel":
+            host.jobs.discard(number)
+            with contextlib.suppress(Exception):
+                await answer(host.actor.cancel.remote(number), _SILENCE_LIMIT_S)
+        else:
+            await self._work(host, number, asked)
+
+    async def _work(self, host: Hosted, number: str, asked: Message) -> None:
+        host.jobs.add(number)
+        data = str(asked.get("work")).encode()
+        try:
+            if asked["op"] == "told":
+                reply = await answer(host.actor.told.remote(data), _SILENCE_LIMIT_S)
+            else:
+                reply = await answer(host.actor.run.remote(number, data), None)
+        except Exception as error:  # noqa: BLE001 -- Ray raises whatever its parts raise
+            await self._lose(host, number, one_line(error))
+            return
+        if number in host.jobs:
+            host.jobs.discard(number)
+            await self.send({"op": "done", "id": number, "reply": reply.decode()})
+
+    async def send(self, message: Message) -> None:
+        """Tell the server; if it is gone, whoever listens to it ends everything."""
+        with contextlib.suppress(ChannelClosed):
+            await self.link.send(message)
+
+
+def chosen(nodes: Iterable[dict[str, Any]]) -> list[Hosted]:
+    """Return the nodes that evaluate: those with GPUs if any has one, else those with processors."""
+    alive = [node for node in nodes if node["Alive"]]
+    gpus = [node for node in alive if node["Resources"].get("GPU", 0) >= 1]
+    cpus = [node for node in alive if node["Resources"].get("CPU", 0) >= 1]
+    return [_hosted(node) for node in gpus or cpus]
+
+
+def _hosted(node: dict[str, Any]) -> Hosted:
+    name = f"{node['NodeManagerHostname']}-{node['NodeID'][:6]}"
+    return Hosted(node["NodeID"], name, int(node["Resources"].get("GPU", 0)))
+
+
+async def answer(reference: Any, limit_s: float | None) -> bytes:
+    """Return what a call to an actor returns.
+
+    Raises:
+        Lost: it does not answer in time.
+        Exception: Ray's own, of many kinds.
+    """
+    # Never cancelled: Ray's thread would trip over it.
+    future = asyncio.wrap_future(reference.future())
+    done, _ = await asyncio.wait({future}, timeout=limit_s)
+    if not done:
+        future.add_done_callback(lambda late: late.exception())
+        raise Lost(f"It did not answer for {limit_s:g} s.")
+    return future.result()
+
+
+def one_line(error: BaseException) -> str:
+    """Return the line of an error that a person needs: Ray's hold pages, the cause last."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0][:300] if lines else 'no reason given'}"

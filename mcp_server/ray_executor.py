@@ -1,0 +1,360 @@
+"""The executor of a Ray cluster: a program of its own speaks with Ray, the hosts' work is spread as anybody's.
+
+`ray` joins the cluster of `RAY_ADDRESS`, or one that runs on this machine, or makes one of this machine alone;
+`ray://HEAD[:PORT]` joins another machine's. It connects at the first job. A head that is lost is looked for again
+while there is work; the work is not charged to anybody.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import json
+import logging
+import os
+import re
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import anyio
+
+from mcp_server import crossing
+from mcp_server.clean import printable
+from mcp_server.errors import EvaluatorError, ExecutorUnavailable, HostLost, Unreadable
+from mcp_server.executor import HostFacts, Told, Work
+from mcp_server.ray_process import RayProcess, start
+from mcp_server.spread import Spread, lost
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+
+    from anyio.abc import TaskGroup
+
+    from mcp_server.executor import Outcome, Place, Report
+    from mcp_server.link import Message
+    from mcp_server.local import Setting
+    from mcp_server.tasks import Task
+
+log = logging.getLogger(__name__)
+
+_CONNECT_LIMIT_S = 90.0
+_FIRST_HOST_LIMIT_S = 60.0
+_LONGEST_PAUSE_S = 30.0
+_ADDRESS = re.compile(r"ray(://[A-Za-z0-9_.\-\[\]]+(:\d{1,5})?)?")
+_USUAL_PORT = 10001
+"""Where Ray's head listens for those who are no part of the cluster."""
+
+
+def address_of(executor: str) -> str:
+    """Return Ray's address for `--executor ray` or `ray://HEAD[:PORT]`.
+
+    Raises:
+        ExecutorUnavailable: it is neither, or Ray is not installed.
+    """
+    if not _ADDRESS.fullmatch(executor):
+        raise ExecutorUnavailable(
+            f"{printable(executor)[:80]!r} is no executor: use local, ray, or ray://HEAD[:PORT]."
+        )
+    if importlib.util.find_spec("ray") is None:
+        raise ExecutorUnavailable(
+            "Ray is not installed: pip install 'pike-workbench[ray]', on every host of the cluster."
+        )
+    if executor == "ray":
+        return os.environ.get("RAY_ADDRESS") or "auto"
+    return executor if re.search(r":\d+$", executor) else f"{executor}:{_USUAL_PORT}"
+
+
+@dataclass(slots=True)
+class Asked:
+    """One question to a host, and what came of it."""
+
+    host: str
+    report: Report
+    done: anyio.Event = field(default_factory=anyio.Event)
+    reply: bytes = b""
+    lost: str = ""
+
+
+@dataclass(slots=True)
+class RayExecutor:
+    """Evaluates on the hosts of a cluster; make it with `open_ray`."""
+
+    setting: Setting
+    address: str
+    group: TaskGroup
+    """Owns the program that speaks with Ray."""
+    spread: Spread = field(default_factory=Spread)
+    _process: RayProcess | None = None
+    _joined: str = ""
+    """Where we are connected: whoever was in a cluster never makes one of this machine instead."""
+    _facts: dict[str, HostFacts] = field(default_factory=dict[str, HostFacts])
+    _asked: dict[str, Asked] = field(default_factory=dict[str, Asked])
+    _running: int = 0
+    _numbers: itertools.count[int] = field(default_factory=itertools.count)
+    _opening: anyio.Lock = field(default_factory=anyio.Lock)
+    _changed: anyio.Event = field(default_factory=anyio.Event)
+
+    async def places(self) -> list[Place]:
+        """Return the room on the hosts; none before the first job."""
+        return await self.spread.places()
+
+    async def hosts(self) -> Sequence[HostFacts]:
+        """Return every host of the cluster, connecting to it.
+
+        Raises:
+            ExecutorUnavailable: the cluster cannot be reached, or has no hosts.
+        """
+        await self._connect()
+        await self._first_host()
+        return [self._facts[name] for name in sorted(self._facts)]
+
+    async def check_device(self, device: str) -> None:
+        """Refuse a device that no host has; before the first job that is not known.
+
+        Raises:
+            NoSuchDevice: the hosts are known, and none has it.
+        """
+        if self.spread.members.all():
+            await self.spread.check_device(device)
+
+    async def told(self, task: Task) -> Told:
+        """Return what a host knows of a task; nothing before the first job."""
+        try:
+            return await self.spread.told(task)
+        except EvaluatorError:
+            return Told()
+
+    async def run(self, work: Work, report: Report) -> Outcome:
+        """Evaluate on a host of the cluster; a head that cannot be reached is nobody's fault.
+
+        Raises:
+            EvaluatorError: the caller's mistake.
+        """
+        self._running += 1
+        try:
+            if self._process is None:
+                report("intake", "connecting to Ray")
+            try:
+                await self._connect()
+            except ExecutorUnavailable as error:
+                return lost(work, str(error))
+            return await self.spread.run(work, report)
+        finally:
+            self._running -= 1
+
+    async def close(self) -> None:
+        """End the actors and all they started."""
+        if self._process is not None:
+            await self._process.close()
+        self.group.cancel_scope.cancel()
+
+    async def ask(self, host: str, op: str, work: Work, report: Report) -> bytes:
+        """Have a host do something with a work; cancelling it kills the work there.
+
+        Raises:
+            HostLost: the host, or the whole cluster, is gone.
+        """
+        number, asked = f"{work.id}-{next(self._numbers)}", Asked(host, report)
+        process = self._process
+        if process is None:
+            raise HostLost(f"{host} is gone: the Ray cluster is.")
+        self._asked[number] = asked
+        data = crossing.work_bytes(work).decode()
+        try:
+            await process.send({"op": op, "id": number, "host": host, "work": data})
+            await asked.done.wait()
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True):
+                await process.send({"op": "cancel", "id": number, "host": host})
+            raise
+        finally:
+            del self._asked[number]
+        if asked.lost:
+            raise HostLost(asked.lost)
+        return asked.reply
+
+    # --- the program beside us ----------------------------------------------------------------------
+
+    async def _connect(self) -> None:
+        """Start the program that speaks with Ray, if none runs, and wait until it is connected.
+
+        Raises:
+            ExecutorUnavailable: it cannot connect.
+        """
+        async with self._opening:
+            if self._process is not None:
+                return
+            process = await start(self.group, self._joined or self.address, self.setting)
+            try:
+                with anyio.fail_after(_CONNECT_LIMIT_S):
+                    first = await process.receive()
+            except TimeoutError:
+                first = {"op": "failed", "cause": f"it did not answer for {_CONNECT_LIMIT_S:g} s"}
+            except BaseException:
+                await process.close()
+                raise
+            if first["op"] != "ready":
+                await process.close()
+                raise ExecutorUnavailable(self._no_cluster(str(first.get("cause"))))
+            where = str(first.get("address"))
+            self._joined = "" if where == "auto" else where
+            self._process = process
+            self.group.start_soon(self._attend, process)
+
+    async def _attend(self, process: RayProcess) -> None:
+        """Hear the program until it ends; connect again while somebody waits."""
+        while (said := await process.receive())["op"] != "failed":
+            self._hear(said)
+        if process.closing:
+            return
+        await process.close()
+        self._process = None
+        cause = printable(str(said.get("cause")))
+        log.warning("the Ray cluster is gone: %s", cause)
+        for name in list(self._facts):
+            self._gone(name, cause)
+        self._facts.clear()
+        for asked in self._asked.values():
+            asked.lost = f"{asked.host} is gone, as the Ray cluster is: {cause}"
+            asked.done.set()
+        await self._again()
+
+    async def _again(self) -> None:
+        pause_s = 1.0
+        while self._running and self._process is None:
+            await anyio.sleep(pause_s)
+            pause_s = min(_LONGEST_PAUSE_S, 2 * pause_s)
+            try:
+                await self._connect()
+            except ExecutorUnavailable as error:
+                log.warning("%s", error)
+
+    def _hear(self, said: Message) -> None:
+        asked = self._asked.get(str(said.get("id")))
+        match said["op"]:
+            case "host":
+                self._came(str(said["name"]), str(said["facts"]).encode())
+            case "gone":
+                self._gone(str(said["name"]), printable(str(said["cause"])))
+            case "stage" if asked is not None:
+                asked.report(said["stage"], str(said["detail"]))
+            case "done" if asked is not None:
+                asked.reply = str(said["reply"]).encode()
+                asked.done.set()
+            case "lost" if asked is not None:
+                asked.lost = printable(str(said["cause"]))
+                asked.done.set()
+            case _:
+                pass  # of a work that nobody waits for any more
+
+    def _came(self, name: str, data: bytes) -> None:
+        try:
+            facts = crossing.read_host(data)
+        except Unreadable as error:
+            facts = HostFacts(name, problem=str(error))
+        places = tuple(replace(place, host=name) for place in facts.places)
+        self._facts[name] = replace(facts, host=name, places=places)
+        if facts.problem:
+            log.warning("%s is left out: %s", name, printable(facts.problem))
+            self.spread.leave(name)
+        else:
+            self.spread.join(name, RayMember(self, name), places)
+        self._tell()
+
+    def _gone(self, name: str, cause: str) -> None:
+        self.spread.leave(name)
+        self._facts[name] = replace(self._facts.get(name, HostFacts(name)), problem=cause)
+        self._tell()
+
+    def _tell(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    async def _first_host(self) -> None:
+        """Wait until every host said what it is, or some did and a while passed.
+
+        Raises:
+            ExecutorUnavailable: none did.
+        """
+        with anyio.move_on_after(_FIRST_HOST_LIMIT_S):
+            while not self._facts:
+                await self._changed.wait()
+        if not self._facts:
+            raise ExecutorUnavailable(
+                self._no_cluster("no host with a processor of its own is in it")
+            )
+
+    def _no_cluster(self, cause: str) -> str:
+        return (
+            f"The Ray cluster {printable(self._joined or self.address)} is of no use: {printable(cause)[:400]} "
+            "Does its head run (`ray start --head`), and is its token here (~/.ray/auth_token)?"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RayMember:
+    """One host of the cluster, as an executor."""
+
+    whole: RayExecutor
+    name: str
+
+    async def places(self) -> list[Place]:
+        """Return its room."""
+        return [place for place in await self.whole.places() if place.host == self.name]
+
+    async def hosts(self) -> list[HostFacts]:
+        """Return what it said of itself."""
+        return [host for host in await self.whole.hosts() if host.host == self.name]
+
+    async def check_device(self, device: str) -> object:
+        """Refuse a device that no host has."""
+        await self.whole.check_device(device)
+        return device
+
+    async def told(self, task: Task) -> Told:
+        """Return what it knows of a task.
+
+        Raises:
+            HostLost: it is gone.
+        """
+        return crossing.read_told(
+            await self.whole.ask(self.name, "told", Work("told", task, ""), _silent)
+        )
+
+    async def run(self, work: Work, report: Report) -> Outcome:
+        """Evaluate there.
+
+        Raises:
+            HostLost: it is gone.
+            EvaluatorError: what it raised.
+        """
+        reply = await self.whole.ask(self.name, "run", work, report)
+        body = json.loads(reply)
+        if "error" in body:
+            raise crossing.refused(body)
+        return crossing.read_outcome(reply)
+
+    async def close(self) -> None:
+        """Nothing: the whole ends its hosts."""
+
+
+def _silent(_stage: str, _detail: str) -> None:
+    """Report nothing."""
+
+
+@asynccontextmanager
+async def open_ray(setting: Setting, executor: str) -> AsyncGenerator[RayExecutor]:
+    """Yield the executor of a cluster; its actors end with the block.
+
+    Raises:
+        ExecutorUnavailable: `executor` names none, or Ray is not installed.
+    """
+    address = address_of(executor)
+    async with anyio.create_task_group() as group:
+        made = RayExecutor(setting, address, group)
+        try:
+            yield made
+        finally:
+            with anyio.CancelScope(shield=True):
+                await made.close()
