@@ -1,4 +1,4 @@
-"""Writes the tables of docs/manual.md from the registries of the program, so that nothing can be missing.
+"""Writes the tables of docs/manual.md, and the counts of README.md, from what the program really has.
 
     python docs/make_manual.py [--check]
 
@@ -13,27 +13,31 @@ import sys
 from pathlib import Path
 from typing import cast
 
+from mcp_server.selftest.runner import CASES, read
 from strategies import registry
 from workbench import arguments, config
 from workbench.actions import ACTS
 
-MANUAL = Path(__file__).parent / "manual.md"
+DOCS = Path(__file__).parent
+PAGES = (DOCS / "manual.md", DOCS.parent / "README.md")
 
 
 def main() -> None:
-    """Write the page, or with --check say whether it is current."""
-    text = MANUAL.read_text(encoding="utf-8")
-    fresh = filled(text)
-    if "--check" in sys.argv:
-        sys.exit(
-            0 if fresh == text else "docs/manual.md is not current: python docs/make_manual.py"
-        )
-    MANUAL.write_text(fresh, encoding="utf-8")
-
-
-def filled(text: str) -> str:
-    """Return the page with its generated parts made again."""
+    """Write the pages, or with --check say which is not current."""
     parts = {"commands": commands(), "keys": keys(), "settings": settings(), "search": search()}
+    parts["cheats"] = cheats()
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        fresh = filled(text, parts)
+        if fresh == text:
+            continue
+        if "--check" in sys.argv:
+            sys.exit(f"{page.name} is not current: python docs/make_manual.py")
+        page.write_text(fresh, encoding="utf-8")
+
+
+def filled(text: str, parts: dict[str, str]) -> str:
+    """Return a page with its generated parts made again."""
     for name, part in parts.items():
         pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end {name} -->)", re.S)
         text = pattern.sub(lambda found, part=part: f"{found[1]}{part}\n{found[2]}", text)
@@ -81,6 +85,21 @@ def keys() -> str:
     for act in ACTS:
         shown = (act.shown or "ctrl+p").replace("|", "\\|")  # the palette does what has no key
         lines.append(f"| `{shown}` | {act.label} (`{act.id}`) | {act.where} | {act.help} |")
+    return "\n".join(lines)
+
+
+def cheats() -> str:
+    """Return how many cases the self-test has, of which kinds."""
+    cases = [read(path) for path in sorted(CASES.glob("*.py"))]
+    lines = ["| | kinds | cases | of them on a GPU only |", "| --- | --- | --- | --- |"]
+    for letter, says in (
+        ("K", "cheats, each with the verdict it must get"),
+        ("H", "honest oddities that must end `ok`"),
+    ):
+        ours = [case for case in cases if case.id.startswith(letter)]
+        kinds = len({case.id.partition("-")[0] for case in ours})
+        on_gpu = sum(case.needs == "cuda" for case in ours)
+        lines.append(f"| {says} | {kinds} | {len(ours)} | {on_gpu} |")
     return "\n".join(lines)
 
 
