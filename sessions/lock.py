@@ -110,7 +110,7 @@ def _take(folder: SessionFolder, descriptor: int, *, take_over: bool) -> None:
     found = holder(folder)
     if found is not None and found.host != socket.gethostname() and not take_over:
         raise SessionBusy(
-            f"session {folder.name} was last run by {_who(folder)}; if that engine is gone, empty {folder.lock}"
+            f"session {folder.name} was last run by {_who(folder)}; if that engine is gone, say so with --take-over"
         )
     mine = Holder(socket.gethostname(), os.getpid(), _boot(), _start_time(os.getpid()))
     os.ftruncate(descriptor, 0)

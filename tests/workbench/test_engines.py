@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +18,7 @@ import pytest
 
 from sessions.errors import SessionBusy
 from sessions.folder import SessionFolder
-from sessions.lock import Presence, holder
+from sessions.lock import Holder, Presence, holder
 from sessions.start import create_session
 from tests.sessions.searches import request
 from tests.sessions.test_lock import ended, held
@@ -67,6 +69,20 @@ def test_a_second_engine_is_refused_by_the_launcher_and_by_itself(folder: Sessio
     assert second.returncode == 1
     assert b"already run by process" in second.stderr
     assert b"Traceback" not in second.stderr
+
+
+def test_a_search_whose_host_died_goes_on_elsewhere_when_a_person_says_that_it_is_gone(
+    folder: SessionFolder, pike: Pike
+) -> None:
+    assert launch.kill(folder)
+    until(lambda: launch.presence_now(folder) is not Presence.ALIVE)
+    folder.lock.write_text(json.dumps(asdict(Holder("gpu017", 4, "boot", "1"))), encoding="utf-8")
+    refused = pike("resume", "s")
+    assert refused.code == 1
+    assert "process 4 on gpu017" in refused.err
+    assert "say so with --take-over" in refused.err
+    assert pike("resume", "s", "--take-over").code == 0
+    assert launch.is_alive(folder)
 
 
 def test_of_many_that_start_a_killed_engine_at_once_one_does_and_the_others_are_told_it_runs(

@@ -40,11 +40,14 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
         case "stop":
             return _stop(folder, printer, now=typed.now)
         case _:
-            return resume(folder, printer)
+            return resume(folder, printer, take_over=typed.take_over)
 
 
-def resume(folder: SessionFolder, printer: Printer) -> int:
-    """Go on with a paused search, or revive the engine of one that crashed or was stopped."""
+def resume(folder: SessionFolder, printer: Printer, *, take_over: bool = False) -> int:
+    """Go on with a paused search, or revive the engine of one that crashed or was stopped.
+
+    `take_over`: a person says that the engine on another host is gone.
+    """
     found = lookup.state(folder)
     alive = launch.is_alive(folder)
     if found.state is SessionState.RUNNING and alive:
@@ -64,7 +67,7 @@ def resume(folder: SessionFolder, printer: Printer) -> int:
         alive = False
     command = commands.send(folder.journal, "resume", {}, seen_seq=found.seq)
     if not alive:
-        pid = renewing.start(folder, found)
+        pid = renewing.start(folder, found, take_over=take_over)
         printer.talk(
             f"{folder.name} is running again, engine {pid}. `pike attach {folder.name}` shows it."
         )

@@ -42,11 +42,20 @@ def _stop(p: argparse.ArgumentParser) -> None:
     p.add_argument("--now", action="store_true", help="at once: calls in flight are lost")
 
 
+def _take_over(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--take-over", action="store_true",
+                   help="the engine that ran it on another host is gone")  # fmt: skip
+
+
+def _resume(p: argparse.ArgumentParser) -> None:
+    session(p)
+    _take_over(p)
+
+
 def _step(p: argparse.ArgumentParser) -> None:
     session(p)
     p.add_argument("--resume", action="store_true", help="go on even where a person paused it")
-    p.add_argument("--take-over", action="store_true",
-                   help="the engine that ran it on another host is gone")  # fmt: skip
+    _take_over(p)
     as_json(p)
 
 
@@ -57,7 +66,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("tail", "print what happened, a line per event", _tail),
     Command("attach", "open the live screen of a session", session),
     Command("pause", "start nothing new; what is in flight finishes", _now, "control"),
-    Command("resume", "go on; also revives a crashed or stopped engine", session, "control"),
+    Command("resume", "go on; also revives a crashed or stopped engine", _resume, "control"),
     Command("stop", "pause, then end the engine", _stop, "control"),
     Command("step", "run until only others can go on; say what is awaited", _step),
 )
