@@ -43,4 +43,4 @@ def _again(context: Context, templates: Templates) -> Prompt:
     first = build(context.again_of, context, templates)
     values = {"prompt": first.text.rstrip(), "fault": context.reply_fault}
     text = templates.fill(PromptRole.AGAIN, values)
-    return Prompt(PromptRole.AGAIN, first.agent, text, context)
+    return Prompt(PromptRole.AGAIN, first.agent, text, context, first.stable)

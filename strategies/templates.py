@@ -1,7 +1,8 @@
 """Prompt templates: parsed once, refused early when a placeholder is unknown or missing.
 
 A template is text with `{{placeholders}}`. A line that holds one alone vanishes, with the blank line
-after it, where its value is empty. `example-LANGUAGE` files hold worked examples; their first
+after it, where its value is empty. What stands before `{{varies}}` is the same in all prompts of that
+kind in a session. `example-LANGUAGE` files hold worked examples; their first
 paragraph says how the language is built.
 """
 
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 RULES = "rules"
-"""The template of the output rules and the evaluator's rules, part of every prompt that asks code."""
+"""The template of the output rules, the end of every prompt that asks code."""
+JUDGING = "judging"
+"""The template of the evaluator's rules, part of every prompt that asks code."""
+_VARIES = re.compile(r"^\{\{varies\}\}\n+", re.MULTILINE)
 _EXAMPLE = "example-"
 
 _PLACEHOLDER = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
@@ -30,7 +34,7 @@ _SECTION = re.compile(
 )
 
 _ASKED = ("machine", "languages", "original")
-_CODED = ("original", "people", "rules")
+_CODED = ("original", "judging", "varies", "people", "rules")
 _TOLD = ("examples", "known", "notes", "parent")
 REQUIRED: Mapping[str, tuple[str, ...]] = {
     PromptRole.IDEAS: (*_ASKED, "known", "people"),
@@ -42,7 +46,8 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
     PromptRole.FIX_REJECTED: (*_CODED, "failed", "earlier", "fault", "broken_rule"),
     PromptRole.FIX_UNCHECKED: (*_CODED, "failed", "earlier", "fault"),
     PromptRole.AGAIN: ("prompt", "fault"),
-    RULES: ("precision",),
+    RULES: (),
+    JUDGING: ("precision",),
 }
 """What each template must show; it may show `OPTIONAL` besides, and nothing else."""
 OPTIONAL = ("machine", "languages", "examples", "precision")
@@ -77,11 +82,20 @@ class Templates:
 
     def fill(self, name: str, values: Mapping[str, str]) -> str:
         """Return the template with every placeholder replaced, values taken as they are."""
+        return "".join(self.parts(name, values))
 
+    def parts(self, name: str, values: Mapping[str, str]) -> tuple[str, str]:
+        """Return the filled template before and after `{{varies}}`; all of it is after where that is not."""
+        text = self.texts[name]
+        found = _VARIES.search(text)
+        before, after = (text[: found.start()], text[found.end() :]) if found else ("", text)
+        return self._filled(before, values), self._filled(after, values)
+
+    def _filled(self, text: str, values: Mapping[str, str]) -> str:
         def lone(match: re.Match[str]) -> str:
             return match.group() if values[match.group(1)] else ""
 
-        text = _LONE.sub(lone, self.texts[name])
+        text = _LONE.sub(lone, text)
         return _PLACEHOLDER.sub(lambda match: values[match.group(1)], text)
 
 
@@ -107,10 +121,13 @@ def parse(files: Mapping[str, str]) -> Templates:
 
 def _check(name: str, text: str) -> None:
     found = {match.group(1) for match in _PLACEHOLDER.finditer(text)}
-    known = {*REQUIRED[name], *(() if name in (PromptRole.AGAIN, RULES) else OPTIONAL)}
+    bare = (PromptRole.AGAIN, RULES, JUDGING)
+    known = {*REQUIRED[name], *(() if name in bare else OPTIONAL)}
     for placeholder in sorted(found - known):
         says = f"{name}.md holds the unknown placeholder {{{{{placeholder}}}}}"
         raise TemplateRefused(f"{says}{hint(placeholder, known)}")
+    if "varies" in found and not _VARIES.search(text):
+        raise TemplateRefused(f"{name}.md: {{{{varies}}}} must be a line of its own.")
     for placeholder in REQUIRED[name]:
         if placeholder not in found:
             raise TemplateRefused(f"{name}.md must show {{{{{placeholder}}}}}, and does not.")

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from strategies.templates import RULES, LanguageGuide, Templates
+from strategies.protocol import Prompt
+from strategies.templates import JUDGING, RULES, LanguageGuide, Templates
 
 if TYPE_CHECKING:
-    from strategies.protocol import Candidate, Context, Language
+    from collections.abc import Mapping
+
+    from strategies.protocol import Agent, Candidate, Context, Language, PromptRole
 
 LANGUAGES_SHOWN = 3
 """Languages with worked examples: the cheapest to build. All are listed; examples cost tokens."""
@@ -29,6 +32,18 @@ _PRECISION = {
     ),
 }
 _PAPER = "Checked against the original with atol = rtol = 1e-2."
+
+
+def filled(
+    role: PromptRole,
+    agent: Agent,
+    context: Context,
+    templates: Templates,
+    values: Mapping[str, str],
+) -> Prompt:
+    """Return a finished prompt, which knows how much of it other prompts of the session begin with."""
+    stable, rest = templates.parts(role, values)
+    return Prompt(role, agent, stable + rest, context, len(stable))
 
 
 def fenced(text: str, language: str = "") -> str:
@@ -52,7 +67,8 @@ def shared(context: Context, templates: Templates) -> dict[str, str]:
         "original": code(context.original),
         "people": people(context),
         "precision": precision(context),
-        "rules": templates.fill(RULES, {"precision": precision(context)}).rstrip(),
+        "rules": templates.fill(RULES, {}).rstrip(),
+        "judging": templates.fill(JUDGING, {"precision": precision(context)}).rstrip(),
     }
 
 

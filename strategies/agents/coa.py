@@ -30,7 +30,7 @@ def prompt(role: PromptRole, context: Context, templates: Templates) -> Prompt:
         "known": measured.known(context, measured.FOR_CODE),
         "notes": measured.parent_notes(context),
     }
-    return Prompt(role, Agent.COA, templates.fill(role, values), context)
+    return blocks.filled(role, Agent.COA, context, templates, values)
 
 
 def _parent(context: Context) -> str:

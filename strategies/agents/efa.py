@@ -55,7 +55,7 @@ def fix(role: PromptRole, context: Context, templates: Templates) -> Prompt:
         "outputs": _outputs(verdict),
         "broken_rule": BROKEN_RULES.get(verdict.code, _HONEST),
     }
-    return Prompt(role, Agent.EFA, templates.fill(role, values), context)
+    return blocks.filled(role, Agent.EFA, context, templates, values)
 
 
 def _fault(verdict: Verdict) -> str:

@@ -1,6 +1,7 @@
 """What each prompt tells its agent: the design's table, row by row."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -12,6 +13,7 @@ from strategies.prompting import build
 from strategies.protocol import Agent, Attempt, Candidate, Context, Kind, PromptRole
 from tests.strategies.shipped import CPU, CUDA, FAILED, ORIGINAL, PARENT, TEMPLATES, context, failed
 
+CODED = [role for role in PromptRole if role is not PromptRole.IDEAS]
 FIXES = {
     PromptRole.FIX_ERROR: failed(Kind.ERROR, code="build_failed", cause="It did not compile."),
     PromptRole.FIX_WRONG: failed(Kind.WRONG, code="values"),
@@ -45,7 +47,7 @@ def test_each_role_belongs_to_its_agent(role: PromptRole) -> None:
     assert build(role, full(role), TEMPLATES).agent is agent.get(role, Agent.COA)
 
 
-@pytest.mark.parametrize("role", [r for r in PromptRole if r is not PromptRole.IDEAS])
+@pytest.mark.parametrize("role", CODED)
 def test_whoever_writes_code_is_told_the_rules_of_the_answer(role: PromptRole) -> None:
     said = text(role, full(role))
     for rule in ("# change:", "ModelNew", "prepare(self)", "fresh memory", "one fenced"):
@@ -67,6 +69,30 @@ def test_what_people_ask_stands_marked_just_before_the_rules(role: PromptRole) -
     quoted = "> Stay with Triton.\n\n> Try two rows\n> a block.\n\n## What to answer"
     assert block[block.index("> ") :].startswith(quoted)
     assert "## Asked for" not in text(role, given)
+
+
+@pytest.mark.parametrize("role", CODED)
+def test_a_prompt_begins_with_what_no_step_of_the_search_changes(role: PromptRole) -> None:
+    given = full(role)
+    steered = replace(given, guides=("Try rows.",), idea="Another.", instructions="Triton.")
+    stable, rest = build(role, given, TEMPLATES).parts
+    assert build(role, steered, TEMPLATES).parts[0] == stable
+    assert ORIGINAL.source.strip() in stable
+    assert "## How the evaluator judges a file" in stable
+    assert "## What to answer" in rest
+    for varying in (PARENT.source, FAILED.source, "Fuse it all."):
+        assert varying.strip() not in stable
+
+
+def test_whatever_is_asked_for_by_one_agent_begins_alike() -> None:
+    asked = (PromptRole.START, PromptRole.IMPROVE, PromptRole.CROSS, PromptRole.AGAIN)
+    found = {build(role, full(role), TEMPLATES).parts[0] for role in asked}
+    assert len(found) == 1
+    assert len(found.pop()) > 8_000
+
+
+def test_ideas_asked_for_once_share_nothing() -> None:
+    assert build(PromptRole.IDEAS, context(), TEMPLATES).stable == 0
 
 
 def test_ideas_are_asked_for_with_machine_languages_and_a_limit_of_ten() -> None:

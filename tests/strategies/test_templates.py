@@ -15,7 +15,7 @@ def with_text(**changes: str) -> dict[str, str]:
 
 
 def test_every_role_and_every_language_has_a_template() -> None:
-    assert set(TEMPLATES.texts) == {*map(str, PromptRole), "rules"}
+    assert set(TEMPLATES.texts) == {*map(str, PromptRole), "rules", "judging"}
     assert set(TEMPLATES.languages) == {
         "nvrtc",
         "triton",
@@ -49,6 +49,12 @@ def test_a_template_that_does_not_show_what_it_must_fails_at_load(
     text = texts()[f"{name}.md"].replace("{{" + placeholder + "}}", "")
     with pytest.raises(TemplateRefused, match="must show {{" + placeholder + "}}"):
         parse({**texts(), f"{name}.md": text})
+
+
+def test_where_prompts_begin_to_differ_is_a_line_of_its_own() -> None:
+    text = texts()["start.md"].replace("{{varies}}", "now {{varies}}")
+    with pytest.raises(TemplateRefused, match="line of its own"):
+        parse(with_text(start=text))
 
 
 @pytest.mark.parametrize(
