@@ -206,6 +206,8 @@ def read_told(data: bytes) -> Told:
 def setting_bytes(setting: Setting) -> bytes:
     """Return how the hosts are to evaluate; each has a state folder of its own."""
     body = asdict(setting)
+    if setting.python and Path(setting.python).exists():
+        body["python"] = str(Path(setting.python).absolute())
     body["lease_folder"] = str(setting.lease_folder) if setting.lease_folder else None
     del body["home"], body["executor"]
     return pack("setting", body)

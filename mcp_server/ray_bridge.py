@@ -12,7 +12,7 @@ ends: actors are not detached, and a cluster that it made for itself is its chil
 | `cancel` id host | |
 | `close` | |
 | | `ready` address, `failed` cause |
-| | `host` name facts, `gone` name cause, `stage` id stage detail |
+| | `nodes` names, `host` name facts, `gone` name cause, `stage` id stage detail |
 """
 
 from __future__ import annotations

@@ -76,10 +76,12 @@ class Cluster:
                 here = {host.name: host for host in chosen(nodes)}
                 for name in [name for name in self._hosts if name not in here]:
                     self._hosts.pop(name).scope.cancel()
-                for name, host in here.items():
-                    if name not in self._hosts:
-                        self._hosts[name] = host
-                        group.start_soon(self._attend, host)
+                new = [host for name, host in here.items() if name not in self._hosts]
+                for host in new:
+                    self._hosts[host.name] = host
+                    group.start_soon(self._attend, host)
+                if new:
+                    await self.send({"op": "nodes", "names": sorted(self._hosts)})
                 await anyio.sleep(_LOOK_EVERY_S)
         # Ray's own threads may never come back from a head that is gone.
         await self.send({"op": "failed", "cause": "The head of the Ray cluster does not answer."})

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _CONNECT_LIMIT_S = 90.0
-_FIRST_HOST_LIMIT_S = 60.0
+_HOSTS_LIMIT_S = 60.0
 _LONGEST_PAUSE_S = 30.0
 _ADDRESS = re.compile(r"ray(://[A-Za-z0-9_.\-\[\]]+(:\d{1,5})?)?")
 _USUAL_PORT = 10001
@@ -88,6 +88,8 @@ class RayExecutor:
     _process: RayProcess | None = None
     _joined: str = ""
     """Where we are connected: whoever was in a cluster never makes one of this machine instead."""
+    _names: frozenset[str] = frozenset()
+    """Of the hosts that will say what they are."""
     _facts: dict[str, HostFacts] = field(default_factory=dict[str, HostFacts])
     _asked: dict[str, Asked] = field(default_factory=dict[str, Asked])
     _running: int = 0
@@ -106,7 +108,7 @@ class RayExecutor:
             ExecutorUnavailable: the cluster cannot be reached, or has no hosts.
         """
         await self._connect()
-        await self._first_host()
+        await self._all_told()
         return [self._facts[name] for name in sorted(self._facts)]
 
     async def check_device(self, device: str) -> None:
@@ -215,6 +217,7 @@ class RayExecutor:
         for name in list(self._facts):
             self._gone(name, cause)
         self._facts.clear()
+        self._names = frozenset()
         for asked in self._asked.values():
             asked.lost = f"{asked.host} is gone, as the Ray cluster is: {cause}"
             asked.done.set()
@@ -233,6 +236,8 @@ class RayExecutor:
     def _hear(self, said: Message) -> None:
         asked = self._asked.get(str(said.get("id")))
         match said["op"]:
+            case "nodes":
+                self._names = frozenset(map(str, said["names"]))
             case "host":
                 self._came(str(said["name"]), str(said["facts"]).encode())
             case "gone":
@@ -271,14 +276,14 @@ class RayExecutor:
         self._changed.set()
         self._changed = anyio.Event()
 
-    async def _first_host(self) -> None:
-        """Wait until every host said what it is, or some did and a while passed.
+    async def _all_told(self) -> None:
+        """Wait until every host said what it is, or a while.
 
         Raises:
             ExecutorUnavailable: none did.
         """
-        with anyio.move_on_after(_FIRST_HOST_LIMIT_S):
-            while not self._facts:
+        with anyio.move_on_after(_HOSTS_LIMIT_S):
+            while not self._names or not self._names <= set(self._facts):
                 await self._changed.wait()
         if not self._facts:
             raise ExecutorUnavailable(

@@ -90,7 +90,8 @@ async def start(group: TaskGroup, address: str, setting: Setting) -> RayProcess:
                 [sys.executable, "-P", "-m", "mcp_server.ray_bridge", *words],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                env=_environment(),
+                env=_environment(setting),
+                cwd="/",  # Ray lets hosts import from it
                 start_new_session=True,
                 pass_fds=(theirs.fileno(),),
             )
@@ -105,9 +106,9 @@ async def start(group: TaskGroup, address: str, setting: Setting) -> RayProcess:
         theirs.close()
 
 
-def _environment() -> dict[str, str]:
-    """Return ours, with Ray's defaults where nothing else was chosen."""
-    found = {**_RAYS_DEFAULTS, **os.environ}
+def _environment(setting: Setting) -> dict[str, str]:
+    """Return ours, with Ray's defaults where nothing else was chosen; a cluster made of this machine inherits it."""
+    found = {**_RAYS_DEFAULTS, **os.environ, "PIKE_HOME": str(setting.home.absolute())}
     path = [str(PACKAGE.parent), *filter(None, [found.get("PYTHONPATH")])]
     return {**found, "PYTHONPATH": os.pathsep.join(path)}
 
