@@ -92,17 +92,26 @@ class BuildStore:
                 digest = hashlib.sha256((part / "library").read_bytes()).hexdigest()
                 facts["sha256"] = self._made_here[key] = digest
             (part / "said.json").write_text(json.dumps(facts), encoding="utf-8")
+            if self.fenced and self.kept(key) is not None:  # by another server, which hands it out
+                folders.remove(part)
+                return
             folders.remove(self.folder / key)
             part.rename(self.folder / key)
             forget_old(self.folder, _KEPT_BUILDS)
 
-    def deliver(self, found: Built, target: str, key: str, folder: Path) -> None:
-        """Put the library, or the compiler's words, into a worker's folder: it may spoil its own copy only."""
-        with suppress(OSError):
+    def deliver(self, found: Built, target: str, key: str, folder: Path) -> bool:
+        """Put the library, or the compiler's words, into a worker's folder: it may spoil its own copy only.
+
+        Returns whether the worker has all that it was told of.
+        """
+        try:
             if found.said == "built":
                 _put(folder / target, (self.folder / key / "library").read_bytes())
             elif found.said == "failed":
                 _put(folder / LOG, found.log.encode())
+        except OSError:
+            return False
+        return True
 
 
 def forget_old(store: Path, most: int) -> None:

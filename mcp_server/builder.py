@@ -97,7 +97,9 @@ class Builder:
             found = await anyio.to_thread.run_sync(self._store.kept, key)
             if found is None:
                 found = await self._made(recipe, key, limit_s)
-        await anyio.to_thread.run_sync(self._store.deliver, found, recipe.target, key, folder)
+        words = (found, recipe.target, key, folder)
+        if not await anyio.to_thread.run_sync(self._store.deliver, *words):
+            return Built("left", cause="what was built could be neither kept nor handed over")
         return found
 
     def pause(self, *, on: bool) -> None:

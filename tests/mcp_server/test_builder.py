@@ -103,6 +103,14 @@ async def test_a_library_that_changed_in_the_store_is_built_anew(tmp_path: Path)
         assert b"poison" not in (two / "ext" / "add.so").read_bytes()
 
 
+async def test_a_library_that_cannot_be_kept_is_not_said_to_be_there(tmp_path: Path) -> None:
+    async with builder(tmp_path) as ready:
+        (ready.workspace.path / "extensions").touch()  # as on a disk that is full
+        scratch, seen = wish(ready, "one")
+        assert (await ready.build(scratch, seen, 60)).said == "left"
+        assert not (scratch / "ext" / "add.so").exists()
+
+
 async def test_without_a_fence_what_another_server_left_is_not_believed(tmp_path: Path) -> None:
     async with builder(tmp_path) as ready:
         one, seen = wish(ready, "one")
