@@ -31,6 +31,8 @@ SESSION_META = "pike/session"
 """In the `_meta` of `evaluate_kernel`: the name of the search it is for. The searches of one caller take turns."""
 SESSION_META_LIMIT = 64
 """Characters."""
+HOSTS_URI = "kernel://hosts/all"
+"""The resource that lists the machines of an executor as JSON: fields of `executor.HostFacts`."""
 NO_HOST = "no_host"
 """The code of a job for which no machine was left that will do: its caller should ask again later."""
 RESULT_LIMIT_BYTES = 8_000

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from mcp_server.executor import Executor, Place
 
 CPU, ANY_GPU = "cpu", "cuda"
+_UNKNOWN = 1024
+"""Room of which nobody knows: whoever evaluates keeps its own line."""
 
 
 @dataclass(slots=True)
@@ -38,6 +40,8 @@ class Lanes:
 
     def room(self, lane: str) -> int:
         """Return how many jobs of a lane evaluate at once, with those that build meanwhile."""
+        if not self.places:  # a cluster tells them once it is joined, by the first job
+            return _UNKNOWN
         return sum(p.of + p.ahead for p in self.places if _belongs(p.device, lane))
 
 

@@ -1,11 +1,14 @@
-"""Tasks as resources, and completion of their ids; no fact stands here alone, since many clients ignore both.
+"""Tasks and hosts as resources, and completion of task ids; agents need none of them, since many clients ignore both.
 
 Annotations are evaluated when one is registered, so this module does without `from __future__ import annotations`.
 """
 
+import json
 import re
+from dataclasses import asdict
 
 from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 from mcp.types import (
     Completion,
@@ -15,12 +18,16 @@ from mcp.types import (
     ResourceTemplateReference,
 )
 
+from mcp_server.callers import ENGINE
 from mcp_server.clean import printable
+from mcp_server.contract import HOSTS_URI
 from mcp_server.errors import EvaluatorError
 from mcp_server.listings import RULES
 from mcp_server.service import Service
 from mcp_server.tasks import Task, Tasks
 
+_HOSTS_TEMPLATE = HOSTS_URI.replace("all", "{name}")
+"""The SDK hands the call to templates alone."""
 TASK_URI = "kernel://tasks/{+task_id}"
 _MOST_COMPLETIONS = 100
 _MOST_LINES = 500
@@ -42,6 +49,18 @@ def register(server: MCPServer[Service], tasks: Tasks) -> None:
         except EvaluatorError as error:
             raise ResourceNotFoundError(printable(str(error))) from error
 
+    @server.resource(_HOSTS_TEMPLATE, title="Hosts", mime_type="application/json")
+    async def hosts(name: str, ctx: Context[Service]) -> str:
+        """Show the machines that evaluate, `all` or one: devices, versions, places; for engines only."""
+        service = ctx.request_context.lifespan_context
+        if not service.callers.may(ENGINE):
+            raise ResourceNotFoundError("Hosts are shown to engines only.")
+        try:
+            found = await service.executor.hosts()
+        except EvaluatorError as error:
+            raise ResourceNotFoundError(printable(str(error))) from error
+        return json.dumps([asdict(host) for host in found if name in ("all", host.host)])
+
     @server.completion()
     async def complete(
         _ref: PromptReference | ResourceTemplateReference,
@@ -50,7 +69,7 @@ def register(server: MCPServer[Service], tasks: Tasks) -> None:
     ) -> Completion | None:
         return _completed(tasks, argument.value) if argument.name == "task_id" else None
 
-    _ = every_task, one_task, complete
+    _ = every_task, one_task, hosts, complete
 
 
 def _list(ids: list[str]) -> str:

@@ -4,7 +4,8 @@
 | --- | --- |
 | a host is lost, or passes the limit | it rests, each time longer; its work goes to another host |
 | a verdict tells a host's own fault (`HOSTS_FAULT`) | the same if there is another; it rests from the third in a row |
-| work failed on `tries` hosts, or no host comes | `infra_error` `worker_lost`: never the candidate's fault |
+| work failed on `tries` hosts | `infra_error` `worker_lost`: never the candidate's fault |
+| no host comes | `infra_error` `no_host`: an engine waits, and asks again |
 
 Work stands in line in the order it came; the first in line that some free place suits goes first. Hosts join and leave
 at any time (`join`, `leave`).
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from mcp_server import intake, verdicts
-from mcp_server.contract import Status
+from mcp_server.contract import NO_HOST, Status
 from mcp_server.errors import ExecutorUnavailable, HostLost, NoSuchDevice
 from mcp_server.executor import Told
 from mcp_server.members import Members, Patience
@@ -120,7 +121,7 @@ class Spread:
                 return outcome
             if tried < tries:
                 report("intake", "again, on another host")
-        return lost(work, f"{tries} hosts in turn were lost with it.")
+        return lost(work, f"{tries} hosts in turn were lost with it.", "worker_lost")
 
     def _is_last_word(self, outcome: Outcome, work: Work, shunned: set[str], tried: int) -> bool:
         """Return whether no other host would say anything else, or none is to be asked."""
@@ -229,6 +230,6 @@ def _is_hosts_fault(outcome: Outcome) -> bool:
     return verdict.status is Status.INFRA_ERROR and verdict.code in HOSTS_FAULT
 
 
-def lost(work: Work, cause: str) -> Outcome:
-    """Return the verdict on work that no host could evaluate: never the candidate's fault."""
-    return verdicts.lost(work, intake.read(work.source), None, "worker_lost", cause)
+def lost(work: Work, cause: str, code: str = NO_HOST) -> Outcome:
+    """Return the verdict on work that no host could evaluate, as none was there: never the candidate's fault."""
+    return verdicts.lost(work, intake.read(work.source), None, code, cause)

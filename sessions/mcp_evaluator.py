@@ -7,6 +7,7 @@ dies is started anew by the next call; what it held is lost, and the engine eval
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import sys
@@ -20,7 +21,7 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from pydantic import ValidationError
 
-from mcp_server.contract import NO_HOST, SESSION_META, SESSION_META_LIMIT, EngineResult
+from mcp_server.contract import HOSTS_URI, NO_HOST, SESSION_META, SESSION_META_LIMIT, EngineResult
 from sessions.errors import (
     DeviceAbsent,
     EvaluatorAbsent,
@@ -133,6 +134,25 @@ class McpEvaluator:
             EvaluatorRefused: it knows no such task.
         """
         return _content(await self._call("get_task", {"task_id": task}))
+
+    async def hosts(self) -> list[dict[str, Any]]:
+        """Return the machines that evaluate: fields of `mcp_server.executor.HostFacts`.
+
+        Raises:
+            EvaluatorAbsent, EvaluatorLost: none answers in time.
+            EvaluatorRefused: it does not tell, or cannot reach them.
+        """
+        client = await self._connected()
+        try:
+            async with asyncio.timeout(CALL_TIMEOUT_S):
+                read = await client.read_resource(HOSTS_URI)
+            text = "".join(getattr(part, "text", "") for part in read.contents)
+            found: list[dict[str, Any]] = json.loads(text)  # as the contract's comment says
+        except MCPError as error:
+            raise EvaluatorRefused(str(error)) from error
+        except (OSError, RuntimeError, TimeoutError, ValueError) as error:
+            raise EvaluatorLost(f"the evaluator did not tell its hosts: {error!r}") from error
+        return found
 
     async def close(self) -> None:
         """Close the connection, which ends a child."""

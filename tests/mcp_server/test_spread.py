@@ -240,7 +240,7 @@ async def test_a_slow_host_is_left_and_its_work_killed() -> None:
 async def test_without_any_host_it_ends_politely() -> None:
     nobody = spread()
     outcome = await nobody.run(work(), ignore)
-    assert (outcome.verdict.status, outcome.verdict.code) == (Status.INFRA_ERROR, "worker_lost")
+    assert (outcome.verdict.status, outcome.verdict.code) == (Status.INFRA_ERROR, "no_host")
     assert "No host" in (outcome.verdict.cause or "")
     with pytest.raises(ExecutorUnavailable, match="No host"):
         await nobody.check_device("auto")
