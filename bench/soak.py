@@ -24,7 +24,7 @@ import tempfile
 import time
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -173,8 +173,26 @@ def soak(world: World, seconds: float, clients: int) -> None:
     world.end_clients()
 
 
-def run(minutes: float, clients: int, seed: int) -> dict[str, object]:
-    """Soak and look at what is left; returns what was done, what came of it, and what is left."""
+@dataclass(frozen=True)
+class Soaked:
+    """What was done, what came of it, and what is left."""
+
+    machine: str
+    seconds: int
+    seed: int
+    acts: dict[str, int]
+    faults: dict[str, int]
+    left: dict[str, int]
+    wrong: list[str]
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing is left, and nothing was wrong."""
+        return not any(self.left.values()) and not self.wrong
+
+
+def run(minutes: float, clients: int, seed: int) -> Soaked:
+    """Soak, and look at what is left."""
     folder = Path(tempfile.mkdtemp(prefix="pike-soak-"))
     world = World(folder, random.Random(seed), soak_faults.free_port())
     began = time.monotonic()
@@ -184,14 +202,18 @@ def run(minutes: float, clients: int, seed: int) -> dict[str, object]:
         left = asyncio.run(soak_after.left(world))
         acts = Counter((folder / "told").read_text(encoding="utf-8").splitlines())
         log = (folder / "server.log").read_text(encoding="utf-8")
+    except Exception:
+        shutil.copy(folder / "server.log", "soak-server.log")
+        print("The server's log is kept in soak-server.log.", file=sys.stderr)
+        raise
     finally:
         soak_faults.kill_all(str(folder))
         shutil.rmtree(folder, ignore_errors=True)
     wrong = [line for line in acts if " wrong" in line]
     if "Traceback" in log:
         wrong.append(f"server's log: {log[log.index('Traceback') :][:3000]}")
-    told = {"machine": _machine(), "seconds": round(time.monotonic() - began), "seed": seed}
-    return {**told, "acts": dict(acts), "faults": dict(world.done), "left": left, "wrong": wrong}
+    seconds = round(time.monotonic() - began)
+    return Soaked(_machine(), seconds, seed, dict(acts), dict(world.done), left, wrong)
 
 
 def _machine() -> str:
@@ -199,15 +221,13 @@ def _machine() -> str:
     return f"{os.cpu_count()} cores, Python {platform.python_version()}, load {load:.1f}"
 
 
-def _print(found: dict[str, object]) -> None:
-    print(f"{found['machine']}; {found['seconds']} s, seed {found['seed']}")
-    for title in ("acts", "faults", "left"):
-        table = found[title]
-        assert isinstance(table, dict)
+def _print(found: Soaked) -> None:
+    print(f"{found.machine}; {found.seconds} s, seed {found.seed}")
+    for title, table in (("acts", found.acts), ("faults", found.faults), ("left", found.left)):
         print(f"\n{title}")
-        for name, count in sorted(table.items()):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] - names and numbers
+        for name, count in sorted(table.items()):
             print(f"  {name:<34} {count}")
-    for line in found["wrong"] if isinstance(found["wrong"], list) else ():  # pyright: ignore[reportUnknownVariableType] - words
+    for line in found.wrong:
         print(f"\nWRONG {line}")
 
 
@@ -223,12 +243,10 @@ def main() -> int:
     typed = parser.parse_args()
     found = run(typed.minutes, typed.clients, typed.seed)
     if typed.json:
-        print(json.dumps(found))
+        print(json.dumps(asdict(found)))
     else:
         _print(found)
-    left = found["left"]
-    assert isinstance(left, dict)
-    return int(any(left.values()) or bool(found["wrong"]))  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType] - numbers
+    return int(not found.is_clean)
 
 
 if __name__ == "__main__":
