@@ -117,26 +117,25 @@ class Here:
 
     def evaluator(self) -> Evaluator:
         """Return the evaluator of a session that has no table, not yet started."""
-        return self.cluster(self.executor, 0) if self.executor else self.child(0)
+        return self.program(self.executor) if self.executor else self.child(0)
 
     def child(self, places: int, device: str = "") -> Evaluator:
         """Return this machine's evaluator; each job takes a place that all its sessions share."""
-        at = device or self.device
-        found = self._started(at, places or mcp_evaluator.default_places(at))
+        found = self.program("", places, device)
         if self.shared is None:
             return found
-        return placed_evaluator(found, Pool(self.shared, f"evaluations on {at}", found.places))
+        name = f"evaluations on {device or self.device}"
+        return placed_evaluator(found, Pool(self.shared, name, found.places))
 
-    def cluster(self, executor: str, places: int, device: str = "") -> Evaluator:
-        """Return an evaluator that has the machines of a cluster evaluate, which keep their own places."""
-        return self._started(device or self.device, places or CLUSTER_PLACES, executor)
-
-    def _started(self, device: str, places: int, executor: str = "") -> McpEvaluator:
+    def program(self, executor: str = "", places: int = 0, device: str = "") -> McpEvaluator:
+        """Return an evaluator that this machine starts; the machines of a cluster keep their own places."""
+        at = device or self.device
+        usual = CLUSTER_PLACES if executor else mcp_evaluator.default_places(at)
         return mcp_evaluator.child(
             sandbox=self.sandbox,
             python=self.python,
-            device=device,
-            places=places,
+            device=at,
+            places=places or usual,
             executor=executor,
         )
 
@@ -146,13 +145,20 @@ def _endpoint(one: EndpointSettings, here: Here, environ: Mapping[str, str]) -> 
 
 
 def _evaluator(one: EndpointSettings, here: Here, environ: Mapping[str, str]) -> Evaluator:
+    return here.child(one.places, one.device) if one.is_here else program(one, here, environ)
+
+
+def program(one: EndpointSettings, here: Here, environ: Mapping[str, str]) -> McpEvaluator:
+    """Return the evaluator that a table names, its places shared with nobody.
+
+    Raises:
+        StartRefused: a variable that should hold a token is empty.
+    """
     places = one.places or PLACES
-    if one.executor:
-        return here.cluster(one.executor, one.places, one.device)
-    if one.is_here:
-        return here.child(one.places, one.device)
     if one.command:
         return mcp_evaluator.command(one.command, places=places, name=one.name)
+    if not one.url:
+        return here.program(one.executor, one.places, one.device)
     token = environ.get(one.token_env, "") if one.token_env else ""
     if one.token_env and not token:
         raise StartRefused(

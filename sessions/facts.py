@@ -69,6 +69,8 @@ class Opened:
     """The caller over HTTP that opened it, who may see it; empty: someone of this machine."""
     title: str = ""
     """What an external agent calls it; foreign text."""
+    executor: str = ""
+    """The cluster whose machines evaluate: `ray`, `ray://HEAD`; empty: this machine, or what the settings say."""
     thinking: dict[str, str] = field(default_factory=dict[str, str])
     """Role (as in `models`) to how long its models think: a word of `models/thinking.py`; absent: not said."""
 

@@ -68,6 +68,8 @@ class NewSession:
     strategy_sha256: str = ""
     opened_by: str = ""
     title: str = ""
+    executor: str = ""
+    """The cluster whose machines evaluate; empty: this machine, or what the settings say."""
     thinking: dict[str, str] = field(default_factory=dict[str, str])
     """Role to how long its models think."""
 
@@ -182,5 +184,6 @@ def _opened(name: str, request: NewSession) -> Opened:
         strategy_sha256=request.strategy_sha256,
         opened_by=request.opened_by,
         title=request.title,
+        executor=request.executor,
         thinking=dict(request.thinking),
     )

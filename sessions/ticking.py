@@ -31,7 +31,8 @@ class Ticker:
     async def run(self) -> None:
         """Beat until cancelled."""
         clock = self._engine.parts.clock
-        device = self._engine.parts.opened.device
+        opened = self._engine.parts.opened
+        device = "cpu" if opened.executor else opened.device  # a GPU of this machine is none of it
         while True:
             need_folder(self._engine.parts.folder.journal)
             await self._commands()

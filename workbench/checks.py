@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from workbench import doctor, gpus, machine, model_choice
+from workbench import doctor, gpus, hosts, machine, model_choice
 from workbench.errors import WorkbenchError
 from workbench.format import plural
 from workbench.kept_models import each
@@ -25,6 +25,8 @@ def checks(found: Machine, settings: Settings, sessions: Iterable[Mapping[str, A
 
     `found`: what the evaluator sees. `sessions`: rows of `sessions.summary`, for who else uses the device.
     """
+    if found is machine.ELSEWHERE:
+        return [_elsewhere(settings), _keys(settings), *doctor.examine_here()]
     needed = [row for row in found.rows if row.state == "missing"]
     return [
         *needed,
@@ -33,6 +35,12 @@ def checks(found: Machine, settings: Settings, sessions: Iterable[Mapping[str, A
         _sandbox(found, settings),
         *doctor.examine_here(),
     ]
+
+
+def _elsewhere(settings: Settings) -> Row:
+    executor = settings.text("executor")
+    names = ", ".join(settings.evaluators) if executor == hosts.HERE else executor
+    return Row("evaluator", "ok", f"elsewhere: {names}")
 
 
 def _device(found: Machine, settings: Settings, sessions: Iterable[Mapping[str, Any]]) -> list[Row]:

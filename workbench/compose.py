@@ -61,7 +61,7 @@ async def open_engine(folder: SessionFolder, *, step: bool = False) -> Composed:
     known = replace(all_here, limiters=shares.limiters)
     models = {n: shares.model(model_choice.resolve(known, n)) for n in opening.names_in(state)}
     carried_task.bring(folder, opened)
-    there = endpoints.elsewhere(endpoints.read(config.load().evaluators))
+    there = opened.executor or endpoints.elsewhere(_tables_of_evaluators(opened))
     found = machine.ELSEWHERE if there else machine.look(opened.python)
     engine: Engine
     notices = Notices(opened.notify, opened.session, lambda: _best(engine))
@@ -116,8 +116,15 @@ def _tables(folder: SessionFolder) -> dict[str, Mapping[str, object]]:
 
 
 def _evaluator(opened: Opened, shares: Shares) -> Evaluator:
-    here = endpoints.Here(opened.sandbox, opened.python, opened.device, shared=shares.machine)
-    return endpoints.pool(endpoints.read(config.load().evaluators), here, os.environ)
+    here = endpoints.Here(
+        opened.sandbox, opened.python, opened.device, opened.executor, shares.machine
+    )
+    return endpoints.pool(_tables_of_evaluators(opened), here, os.environ)
+
+
+def _tables_of_evaluators(opened: Opened) -> tuple[endpoints.EndpointSettings, ...]:
+    """The tables `[evaluators.NAME]`, none for a session whose cluster was chosen at its start."""
+    return () if opened.executor else endpoints.read(config.load().evaluators)
 
 
 def _best(engine: Engine) -> str:

@@ -60,6 +60,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("informed", "auto", "text", "prompts hold the machine's facts", _PER_STRATEGY),
     Setting("profile_guided", "auto", "text", "prompts hold the parent's profile", _PER_STRATEGY),
     Setting("device", "auto", "text", "cuda:0 .. or cpu; auto takes the first GPU, else the CPU"),
+    Setting(
+        "executor", "local", "text", "whose machines evaluate: local, ray or ray://HEAD[:PORT]"
+    ),
     Setting("sandbox", "best-effort", "text", "around candidates", ("strict", "best-effort")),
     Setting("precision", "half", "text", "the precision policy", ("fp32", "tf32", "half")),
     Setting("tolerance", "budget", "text", "how close is right", ("budget", "paper")),

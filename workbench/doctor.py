@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from sessions import folder as folders
 from sessions.storage import storage_of
 from workbench import format as fmt
-from workbench import machine
+from workbench import hosts, machine
 from workbench.errors import CannotGoOn
 from workbench.machine import Row
 from workbench.model_choice import catalog
 
 if TYPE_CHECKING:
     from workbench.config import Settings
+    from workbench.hosts import Host
 
 LITTLE_ROOM_BYTES = 2_000_000_000
 
@@ -29,6 +30,24 @@ def examine(settings: Settings) -> list[Row]:
 def examine_here() -> list[Row]:
     """Look at git, the state folder and its disk: what no model and no evaluator is asked about."""
     return [_git(), _state_folder(), _disk()]
+
+
+def hosts_elsewhere(settings: Settings) -> list[Host]:
+    """Return the machines of every evaluator that the settings name beside this machine."""
+    executor = settings.text("executor")
+    found = hosts.of_settings(settings)
+    return [*found, *(hosts.named(executor, settings) if executor not in ("", hosts.HERE) else [])]
+
+
+def row_of(host: Host) -> Row:
+    """Return a machine as one thing that was looked at."""
+    told = [f"{p.device} {p.model} {p.free}/{p.of}" for p in host.gpus or host.places]
+    told += [part for part in (host.sandbox, f"torch {host.torch}" if host.torch else "") if part]
+    name = " ".join(part for part in ("evaluator", host.evaluator, host.name) if part)
+    if host.problem:
+        return Row(name, "warning", host.problem, "nothing is evaluated there")
+    state = "warning" if host.warnings else "ok"
+    return Row(name, state, ", ".join(told), "; ".join(host.warnings))
 
 
 def _evaluator(settings: Settings) -> list[Row]:

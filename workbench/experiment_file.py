@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 BUDGET = ("queries", "cost", "time")
 PLACES = ("sessions", "model_calls", "evaluations", "gpus")
-OF_ALL = ("device", "sandbox", "python", "notify")
+OF_ALL = ("device", "executor", "sandbox", "python", "notify")
 """Settings that no configuration may have for itself: machine and person are the same for all."""
 OWN = tuple(name for name in (*FLAGS, *OPTIONS) if name not in OF_ALL)
 """Settings of a configuration; those outside it hold for every configuration that does not set them."""

@@ -18,7 +18,7 @@ FLAGS = (
     "tolerance", "python", "notify",
 )  # fmt: skip
 """Flags of `pike run` that are settings too."""
-OPTIONS = ("plain_start", "informed", "profile_guided", "thinking")
+OPTIONS = ("plain_start", "informed", "profile_guided", "thinking", "executor")
 """Such flags besides, which the form takes as settings of the strategy."""
 
 

@@ -16,7 +16,7 @@ from sessions.start import NewSession, create_session
 from sessions.storage import storage_of
 from strategies import registry
 from strategies.options import NAMES
-from workbench import budgets, config, kept_models, lookup, machine, model_choice, task_files
+from workbench import budgets, config, hosts, kept_models, lookup, machine, model_choice, task_files
 from workbench.errors import CannotGoOn, WrongUsage
 from workbench.notify import usable
 from workbench.plain import inert_line
@@ -135,6 +135,7 @@ def plan(wish: Wish, settings: Settings, at: At = lambda _: None) -> Plan:
         labels=choice.labels,
         opened_by=wish.opened_by,
         title=wish.title,
+        executor=endpoints.checked_executor("--executor", settings.text("executor")),
         thinking=choice.thinking,
     )
     mine = own_strategy.WARNING.format(inert_line(own.file)) if own else ""
@@ -227,6 +228,13 @@ def _with_assigned(wish: Wish, settings: Settings) -> Settings:
 
 def _machine(settings: Settings, python: str, at: At) -> tuple[machine.Machine, str, str]:
     """Return this machine, what its fence lacks, and the device; of elsewhere, where all is evaluated there."""
+    at("executor")
+    executor = endpoints.checked_executor("--executor", settings.text("executor"))
+    if executor:
+        used = hosts.usable(executor, settings)
+        at("device")
+        return machine.ELSEWHERE, used.told, hosts.device(used.hosts, settings.text("device"))
+    at("")
     if endpoints.elsewhere(endpoints.read(settings.evaluators)):
         device = settings.text("device")
         return machine.ELSEWHERE, "", "cuda:0" if device in ("auto", "cuda") else device

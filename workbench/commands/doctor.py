@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from workbench import config, doctor, evaluator
+from workbench import config, doctor, evaluator, hosts
+from workbench.commands import doctor_hosts
 from workbench.errors import DONE, FAILED, WrongUsage
 
 if TYPE_CHECKING:
@@ -19,18 +20,41 @@ WORDS = {"ok": "ok", "warning": "!", "missing": "MISSING"}
 
 def run(typed: argparse.Namespace, printer: Printer) -> int:
     """Print what was found; 1 if something without which nothing works is missing, or a self-test fails."""
-    settings = config.load({"python": typed.python, "device": typed.device})
+    flags = {name: getattr(typed, name) for name in ("python", "device", "executor")}
+    settings = config.load(flags)
+    if typed.executor is not None:
+        return _hosts(typed, settings, printer)
     if typed.facts:
         return _facts(settings, printer, as_json=typed.json)
     if typed.only and not typed.selftest:
         raise WrongUsage("--only chooses cases of the self-test: add --selftest.")
     rows = doctor.examine(settings)
+    there = [] if typed.selftest else doctor.hosts_elsewhere(settings)
     missing = any(row.state == "missing" for row in rows)
     if typed.selftest:
         words = ["selftest", *_placed(settings), *([typed.only] if typed.only else [])]
         return _selftest(rows, words, printer, missing=missing, as_json=typed.json)
+    if typed.json:
+        rows = [*rows, *map(doctor.row_of, there)]
     _print(rows, printer, as_json=typed.json)
-    return FAILED if missing else DONE
+    if there and not typed.json:
+        doctor_hosts.tell(there, printer)
+    unusable = bool(there) and doctor_hosts.code(there) != DONE
+    return FAILED if missing or unusable else DONE
+
+
+def _hosts(typed: argparse.Namespace, settings: config.Settings, printer: Printer) -> int:
+    """Print the machines of a cluster, of a table of the settings, or this one; 1 if none can be used."""
+    if typed.selftest or typed.facts:
+        raise WrongUsage(
+            "--executor shows machines: leave out --selftest and --facts, or run them there."
+        )
+    found = hosts.named(typed.executor, settings)
+    if typed.json:
+        printer.pretty(doctor_hosts.as_json(found))
+    else:
+        doctor_hosts.tell(found, printer)
+    return doctor_hosts.code(found)
 
 
 def _placed(settings: config.Settings) -> list[str]:

@@ -15,6 +15,8 @@ def _doctor(p: argparse.ArgumentParser) -> None:
     p.add_argument("--only", metavar="CASES", help="of the self-test: K22,H3 …")
     p.add_argument("--facts", action="store_true",
                    help="measure, once, what the device can do at most")  # fmt: skip
+    p.add_argument("--executor", metavar="WHERE",
+                   help="show the machines of local, ray, ray://HEAD[:PORT] or an [evaluators.NAME]")  # fmt: skip
     p.add_argument("--device", metavar="DEVICE", help="of both: cuda:0 .. or cpu")
     p.add_argument("--python", metavar="ENV", help="environment whose torch runs candidates")
     as_json(p)

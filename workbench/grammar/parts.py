@@ -66,6 +66,12 @@ def device(p: argparse.ArgumentParser) -> None:
     p.add_argument("--device", metavar="DEVICE", help="cuda:0 .. or cpu (default: the first GPU)")
 
 
+def executor(p: argparse.ArgumentParser) -> None:
+    """Add whose machines evaluate."""
+    p.add_argument("--executor", metavar="WHERE",
+                   help="whose machines evaluate: local, ray or ray://HEAD[:PORT] (default: local)")  # fmt: skip
+
+
 def boxes(p: argparse.ArgumentParser) -> None:
     """Add what encloses candidates, and the environment they run in."""
     p.add_argument("--sandbox", metavar="LEVEL", help="strict or best-effort")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.grammar.parts import Command, boxes, device, evaluator, view
+from workbench.grammar.parts import Command, boxes, device, evaluator, executor, view
 
 if TYPE_CHECKING:
     import argparse
@@ -44,7 +44,9 @@ def _run(p: argparse.ArgumentParser) -> None:
     budget.add_argument("--queries", metavar="N", help="at most N queries (default: 300)")
     budget.add_argument("--cost", metavar="USD", help="at most USD dollars (default: 10)")
     budget.add_argument("--time", metavar="HOURS", help="at most HOURS hours (default: 12)")
-    evaluator(p.add_argument_group("evaluator"))  # pyright: ignore[reportArgumentType] -- has add_argument
+    judges = p.add_argument_group("evaluator")
+    evaluator(judges)  # pyright: ignore[reportArgumentType] -- has add_argument
+    executor(judges)  # pyright: ignore[reportArgumentType] -- has add_argument
     p.add_argument("--name", metavar="NAME", help="the session's name")
     p.add_argument("--notify", metavar="CMD", help="run when it finishes or needs you")
     p.add_argument("--dry-run", action="store_true",
