@@ -72,6 +72,14 @@ def until_no_engine(folder: SessionFolder) -> None:
         time.sleep(0.05)
 
 
+def until_two_rows(tmux: Tmux) -> None:
+    """Wait for a second correct attempt, of which there may be one when the search goes on."""
+    end = time.monotonic() + LIMIT_S
+    while tmux.shown().count("✓ c") < 2:
+        assert time.monotonic() < end, f"there is no second one in\n{tmux.shown()}"
+        time.sleep(0.05)
+
+
 def keep_only_correct(tmux: Tmux) -> None:
     tmux.press("/")
     tmux.until("by:EFA")
@@ -123,6 +131,7 @@ def test_one_search_from_start_to_stop_through_a_terminal_that_dies(home: Path, 
     tmux.press("p")
     tmux.until("● running", "p Pause")
     keep_only_correct(tmux)
+    until_two_rows(tmux)
     tmux.press("g", "Space", "j", "Space")
     tmux.until("2 marked")
     tmux.press("c")

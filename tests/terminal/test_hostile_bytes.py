@@ -96,7 +96,8 @@ def press_each(seen: Pseudo, *keys: bytes) -> None:
         seen.drain(0.3)
 
 
-TABS = ("Diff", "Code", "Prompt", "Verdict", "Profile", "Log")
+TABS = ("# change:", "asked", "Evidence", "Against the machine", "What happened", "to original c0")
+"""What stands on each tab: code, prompt, verdict, profile, log, and round to the difference."""
 
 
 @pytest.mark.timeout(300)
@@ -106,7 +107,11 @@ def test_no_screen_of_a_hostile_session_sends_what_is_in_it(
 ) -> None:
     seen = start(home, "attach", "alive", columns=columns, rows=rows)
     seen.until("2 Attempts", "newest first", "? Help")
-    press_each(seen, b"j", b"j", b"\r", *[b"]"] * len(TABS), b"1", b"4", b"2", b"s")
+    press_each(seen, b"j", b"j", b"\r")
+    for tab in TABS:
+        seen.press(b"]")
+        seen.until(tab)
+    press_each(seen, b"1", b"4", b"2", b"s")
     seen.until("Words for the agents")
     leave(seen)
     assert words(seen.text).count(SEEN) >= len(TABS)
