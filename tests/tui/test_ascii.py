@@ -29,6 +29,10 @@ async def test_an_ascii_locale_gets_ascii_only(stage: Stage, keys: tuple[str, ..
         assert [c for c in shown(pilot) if not c.isascii()] == []
 
 
+def test_half_an_interval_is_not_taken_for_what_is_not_confirmed() -> None:
+    assert ascii_only("best 1.41×~ ±0.02 ≈1") == "best 1.41x~ +-0.02 ~1"
+
+
 async def test_the_session_list_is_ascii_too(stage: Stage) -> None:
     async with stage.app(on_list=True, unicode=False).run_test(size=(80, 24)) as pilot:
         await settled(pilot)

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from textual import events
 
 from tests.tui.looking import listed, live, press, settled, shown, told, until
+from workbench.screens import compare
+from workbench.screens.compare import CompareScreen
 from workbench.screens.compare_sessions import CompareSessionsScreen
 from workbench.screens.help import HelpScreen
 from workbench.screens.live import LiveScreen
 from workbench.widgets.lines import plain_text, span, width_of, wrap
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.tui.conftest import Stage
 
 TINY = (54, 12)
+WAIT_S = 5
+STYLE = Path(compare.__file__).parents[1] / "styles" / "compare.tcss"
 
 
 async def test_no_key_but_leaving_and_help_acts_on_a_screen_too_small(stage: Stage) -> None:
@@ -71,6 +76,53 @@ async def test_keys_typed_while_a_session_is_read_act_on_its_rows(stage: Stage) 
         screen = live(pilot)
         assert screen.detail.candidate == screen.table.rows[-1].key
         assert (screen.pane, screen.detail.tab) == (3, "Code")
+
+
+class SlowAttempts(CompareScreen):
+    """Reads its journal when it is told to."""
+
+    CSS_PATH = STYLE
+    go = threading.Event()
+
+    def _load(self) -> None:
+        self.go.wait(WAIT_S)
+        super()._load()
+
+
+class SlowSessions(CompareSessionsScreen):
+    """Reads its journals when it is told to."""
+
+    CSS_PATH = STYLE
+    go = threading.Event()
+
+    def _load(self) -> None:
+        self.go.wait(WAIT_S)
+        super()._load()
+
+
+async def test_keys_typed_while_attempts_are_read_act_on_their_comparison(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with stage.app(on_list=True).run_test(size=(110, 34)) as pilot:
+        await settled(pilot)
+        screen = SlowAttempts(stage.folder, ("c3", "c12", "c25"))
+        await pilot.app.push_screen(screen)
+        for key in ("right_square_bracket", "E"):  # `press` would wait until it is read
+            await pilot.app.on_event(events.Key(key, None))
+        screen.go.set()
+        await until(pilot, lambda: not screen.is_reading and "Diff c3 → c12" in shown(pilot))
+        await until(pilot, lambda: any(tmp_path.glob("*-c3-c12.patch")))
+
+
+async def test_keys_typed_while_sessions_are_read_act_on_their_curves(stage: Stage) -> None:
+    async with stage.app(on_list=True).run_test(size=(110, 34)) as pilot:
+        await settled(pilot)
+        screen = SlowSessions([stage.folder, stage.folder])
+        await pilot.app.push_screen(screen)
+        await pilot.app.on_event(events.Key("u", "u"))
+        screen.go.set()
+        await until(pilot, lambda: not screen.is_reading and "by dollars" in shown(pilot))
 
 
 async def test_sessions_on_two_tasks_are_not_compared_and_the_list_says_why(stage: Stage) -> None:

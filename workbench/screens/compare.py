@@ -55,6 +55,7 @@ class CompareScreen(Measuring):
         self._pair = 0
         self._around = 3
         self._whitespace = True
+        self._is_reading = True
 
     def compose(self) -> ComposeResult:
         """Lay out the table over the diff."""
@@ -94,6 +95,11 @@ class CompareScreen(Measuring):
         write_border(self.query_one("#table"), upper=inert_line(" · ".join(named)))
         self.paint()
         self._show_diff()
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether table and diff are still to come."""
+        return self._is_reading
 
     @property
     def is_shown(self) -> bool:
@@ -170,6 +176,9 @@ class CompareScreen(Measuring):
 
     def _put(self, found: Document, keep_place: bool) -> None:
         self.query_one(TextView).show(found, keep_place=keep_place)
+        if self._is_reading:
+            self._is_reading = False
+            self.pike.call_later(self.pike.press_ahead)
 
     def on_diff_wanted(self, message: m.DiffWanted) -> None:
         """Show more or less around each change, or white space the other way."""
@@ -232,6 +241,7 @@ class CompareScreen(Measuring):
     def on_failed(self, message: m.Failed) -> None:
         """Keep a failure in sight."""
         message.stop()
+        self._is_reading = False
         self.query_one("#banner", Banner).say(f"! {message.what}")
 
 

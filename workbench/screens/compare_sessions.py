@@ -49,6 +49,7 @@ class CompareSessionsScreen(PikeScreen):
         self._states: list[State] = []
         self._columns: list[comparing.Column] = []
         self._axis = 0
+        self._is_reading = True
 
     def compose(self) -> ComposeResult:
         """Lay out the table over the chart."""
@@ -84,6 +85,13 @@ class CompareSessionsScreen(PikeScreen):
         self._paint()
         await self.query_one("#pair").mount(OverlayChart(id="chart"))
         self._paint_chart()
+        self._is_reading = False
+        self.pike.call_later(self.pike.press_ahead)
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether table and curves are still to come."""
+        return self._is_reading
 
     # --- painting
 
@@ -138,6 +146,7 @@ class CompareSessionsScreen(PikeScreen):
     def on_failed(self, message: m.Failed) -> None:
         """Keep a failure in sight."""
         message.stop()
+        self._is_reading = False
         self.query_one("#table", Lines).set_lines([])
         self.query_one("#banner", Banner).say(f"! {message.what}")
 

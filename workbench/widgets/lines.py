@@ -33,7 +33,8 @@ _ONE_CELL = str.maketrans(
     {
         **{UNICODE.sessions[word]: sign for word, sign in ASCII.sessions.items()},
         **{UNICODE.verdicts[word]: sign for word, sign in ASCII.verdicts.items()},
-        **dict(zip("★×–−±│─→≈·▸▾⋮⋯␤▐•█µ←↑↓", "*x--~|->~.>v::||*#u<^v", strict=True)),
+        **dict(zip("★×–−│─→≈·▸▾⋮⋯␤▐•█µ←↑↓", "*x--|->~.>v::||*#u<^v", strict=True)),
+        "±": "+-",  # `~` beside it says that it is not confirmed; no column depends on it
     }
 )
 
@@ -132,7 +133,7 @@ def wrap(line: Line, width: int, hang: int = 0) -> list[Line]:
 
 
 def ascii_only(text: str) -> str:
-    """Return the text in ASCII, one character for one cell, for a locale that carries no more."""
+    """Return the text in ASCII, one character for one cell (two for ±), for a locale that carries no more."""
     text = text.translate(_ONE_CELL)
     if text.isascii():
         return text
