@@ -15,6 +15,7 @@ is freed when both are gone, and a server killed alone keeps it until its judge 
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import re
@@ -72,7 +73,8 @@ class Lease:
                 while not self.try_take(shared=shared):  # noqa: ASYNC110 -- another process frees it
                     await anyio.sleep(_pause_s(started))
             finally:
-                fcntl.flock(self._turn, fcntl.LOCK_UN)
+                if self._turn >= 0:
+                    fcntl.flock(self._turn, fcntl.LOCK_UN)
         return time.monotonic() - started
 
     def try_take(self, *, shared: bool = False) -> bool:
@@ -92,10 +94,14 @@ class Lease:
             fcntl.flock(self.fd, fcntl.LOCK_UN)
 
     def close(self) -> None:
-        """Close our descriptor; a judge's copy keeps a lease that is held."""
-        for fd in (self.fd, self._turn):
-            with suppress(OSError):
-                os.close(fd)
+        """Close our descriptors, once: the second time their numbers may be others' files.
+
+        A judge's copy keeps a lease that is held.
+        """
+        if self.fd >= 0:
+            os.close(self.fd)
+            os.close(self._turn)
+            self.fd = self._turn = -1
 
 
 def _pause_s(started: float) -> float:
@@ -103,6 +109,8 @@ def _pause_s(started: float) -> float:
 
 
 def _locked(fd: int, kind: int = fcntl.LOCK_EX) -> bool:
+    if fd < 0:
+        raise OSError(errno.EBADF, "the lease was closed by whoever ended its judge")
     try:
         fcntl.flock(fd, kind | fcntl.LOCK_NB)
     except BlockingIOError:

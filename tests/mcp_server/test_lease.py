@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import anyio
+import pytest
 
 from mcp_server.lease import Lease, shared_folder
 
@@ -69,6 +70,19 @@ async def test_who_waits_to_be_alone_lets_no_more_shared_ones_in(tmp_path: Path)
         await anyio.wait_all_tasks_blocked()
         first.free()
     assert order == ["alone", "late"]
+
+
+def test_closed_twice_it_closes_nobody_else_s_file(tmp_path: Path) -> None:
+    lease = Lease("gpu-1", tmp_path)
+    lease.close()
+    others = [os.open("/dev/null", os.O_RDONLY) for _ in range(8)]
+    lease.free()
+    lease.close()
+    for other in others:
+        os.fstat(other)
+        os.close(other)
+    with pytest.raises(OSError, match="closed"):
+        lease.try_take()
 
 
 def test_two_processes_never_hold_one_device(tmp_path: Path) -> None:
