@@ -7,18 +7,19 @@ commit. One thread owns the repository.
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sessions.errors import LineageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     import git
 
@@ -92,7 +93,7 @@ class Lineages:
             )
         import git  # takes 0.1 s, and fails where there is no git
 
-        for left in (*self.path.rglob("*.lock"), self.path / "packed-refs.new"):
+        for left in (*stale_locks(self.path), self.path / "packed-refs.new"):
             left.unlink(missing_ok=True)
         git.Repo.init(self.path, bare=True, initial_branch=MAIN).close()  # one that is whole stays
         self._repo = git.Repo(self.path)
@@ -140,6 +141,16 @@ class Lineages:
         if self._repo is None:
             raise LineageError(f"the repository {self.path} was not prepared")
         return self._repo
+
+
+def stale_locks(repository: Path) -> list[Path]:
+    """Return the locks in a repository; the gc of a killed engine may still remove folders in it."""
+    return [
+        Path(here, name)
+        for here, _, names in os.walk(repository)  # passes over what vanishes, as `rglob` does not
+        for name in names
+        if name.endswith(".lock")
+    ]
 
 
 def _guarded(work: Callable[[], T]) -> Callable[[], T]:

@@ -8,6 +8,8 @@ import shutil
 import socket
 import sqlite3
 import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -17,7 +19,7 @@ import pytest
 from sessions.errors import FolderUnusable, LineageError
 from sessions.folder import SessionFolder
 from sessions.journal import Journal, JournalError, JournalNewer, Reader
-from sessions.lineage import last_words
+from sessions.lineage import last_words, stale_locks
 from sessions.states import SessionState
 from sessions.summary import rows
 from tests.fakes import FatedModel
@@ -201,6 +203,27 @@ async def test_what_a_killed_git_leaves_half_written_stops_no_search(
     (running.folder.lineage / left).write_text("half", encoding="utf-8")
     assert await running.run() is SessionState.FINISHED
     assert all(attempt.commit for attempt in running.state.attempts.values())
+
+
+def test_stale_locks_are_found_beside_a_gc_that_still_removes_folders(tmp_path: Path) -> None:
+    (tmp_path / "packed-refs.lock").touch()
+    folders, over = [tmp_path / f"{n:02x}" for n in range(64)], threading.Event()
+
+    def gc() -> None:
+        while not over.is_set():
+            for folder in folders:
+                folder.mkdir()
+            for folder in folders:
+                folder.rmdir()
+
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(gc)
+        try:
+            found = [stale_locks(tmp_path) for _ in range(300)]
+        finally:
+            over.set()
+        other.result()
+    assert found == [[tmp_path / "packed-refs.lock"]] * 300
 
 
 @pytest.mark.parametrize(
