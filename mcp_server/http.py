@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import socket
 from dataclasses import dataclass
@@ -17,7 +18,6 @@ from mcp_server.access import Access, Address, address, check
 from mcp_server.errors import BadAddress
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import Sequence
 
     from starlette.applications import Starlette
@@ -114,6 +114,7 @@ def web_app(server: KernelServer, access: Access) -> Starlette:
         transport_security=access.security(),
     )
     app.add_middleware(Timely)
+    app.add_middleware(Leaving)
     return app
 
 
@@ -140,6 +141,38 @@ def web_server(server: KernelServer, access: Access) -> uvicorn.Server:
         timeout_graceful_shutdown=_LEAVING_LIMIT_S,
     )
     return uvicorn.Server(config)
+
+
+class Leaving:
+    """ASGI: ends in order what a server that is told to end cuts short; uvicorn would log a traceback of each call."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Wrap an application."""
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        begun = ended = False
+
+        async def noted(message: Message) -> None:
+            nonlocal begun, ended
+            begun = begun or message["type"] == "http.response.start"
+            ended = ended or (
+                message["type"] == "http.response.body" and not message.get("more_body", False)
+            )
+            await send(message)
+
+        try:
+            await self.app(scope, receive, noted)
+        except asyncio.CancelledError:
+            if not begun:
+                answer = PlainTextResponse("The server ends", 503, {"Connection": "close"})
+                await answer(scope, receive, send)
+            elif not ended:
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 class Timely:

@@ -273,6 +273,47 @@ async def _opened(web: httpx2.AsyncClient, url: str, header: dict[str, str]) -> 
     return answer.headers
 
 
+@pytest.mark.parametrize("in_session", [False, True])
+async def test_a_server_that_ends_ends_the_calls_under_way_without_a_trace_in_the_log(
+    setting: Setting,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    in_session: bool,
+) -> None:
+    monkeypatch.setattr(http, "_LEAVING_LIMIT_S", 0.1)
+    arguments = TASK | {"source": candidate("import time\ntime.sleep(300)")}
+    named = {"name": "compile_kernel", "arguments": arguments}
+    call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": named}
+    async with anyio.create_task_group() as group, served(setting) as there:
+        if in_session:
+            async with there.web() as web:
+                session = (await _opened(web, there.url, there.header("one")))["mcp-session-id"]
+            headers = JSON | there.header("one") | {"Mcp-Session-Id": session}
+            body = json.dumps(call).encode()
+        else:
+            headers, body = JSON | there.header("one"), b"{"
+        head = _head(there.access.at, headers, len(body) + (not in_session))
+        stream = await anyio.connect_tcp(there.access.at.host, there.access.at.port)
+        await stream.send(head + body)
+        if in_session:  # its answer has begun
+            assert (await stream.receive()).startswith(b"HTTP/1.1 200")
+        group.start_soon(_until_closed, stream)
+    assert "Traceback" not in caplog.text
+    assert "ASGI" not in caplog.text
+
+
+def _head(at: Address, headers: dict[str, str], length: int) -> bytes:
+    lines = ["POST /mcp HTTP/1.1", f"Host: {at}", f"Content-Length: {length}"]
+    return "\r\n".join([*lines, *(f"{k}: {v}" for k, v in headers.items()), "", ""]).encode()
+
+
+async def _until_closed(stream: SocketStream) -> None:
+    async with stream:
+        with suppress(anyio.BrokenResourceError, anyio.EndOfStream):
+            while True:
+                await stream.receive()
+
+
 async def test_health_is_open_and_says_only_ok(setting: Setting) -> None:
     async with served(setting) as there, there.web() as web:
         answer = await web.get(there.url.removesuffix("/mcp") + "/health")
