@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
@@ -17,6 +18,8 @@ from tests.clients.wire import Asked, Event, Json, Turn, spoken_at
 SERVER = "kernels"
 _PENDING = re.compile(r"""state[\\"' ]*[:=][\\"' ]*(?:queued|running)""")
 _MOST_CALLS = 12
+THINKING_S = 1.0
+"""No model answers at once; a client that is told so ends before its cancellation is on the wire."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class Script:
         return Turn(number, name, filled(step.arguments, asked.results))
 
     def _next(self, results: list[Any]) -> Step | None:
-        pending = [bool(_PENDING.search(json.dumps(result))) for result in results]
+        pending = [_is_pending(json.dumps(result)) for result in results]
         if pending and pending[-1] and len(pending) <= _MOST_CALLS:
             wait_s = 40 - len(
                 pending
@@ -56,6 +59,11 @@ class Script:
             return Step("wait_job", {"job_id": "$job_id", "wait_s": wait_s})
         over = pending.count(False)
         return self.steps[over] if over < len(self.steps) else None
+
+
+def _is_pending(result: str) -> bool:
+    """Return whether a result is a job's that is not over; a session has a state, too, but no job."""
+    return "job_id" in result and bool(_PENDING.search(result))
 
 
 def _offered_as(tool: str, offered: list[str]) -> str | None:
@@ -69,7 +77,7 @@ def filled(value: Any, results: list[Any]) -> Any:
     if isinstance(value, dict):
         return {key: filled(item, results) for key, item in cast("Json", value).items()}
     if isinstance(value, str) and re.fullmatch(r"\$\w+", value):
-        found = re.findall(rf"""{value[1:]}[\\"' ]*[:=][\\"' ]*([\w-]+)""", json.dumps(results))
+        found = re.findall(rf"""{value[1:]}[\\"' ]*[:=][\\"' ]*([\w.:-]*\w)""", json.dumps(results))
         return found[-1] if found else value
     return value
 
@@ -96,6 +104,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._reply("application/json", "{}", 404)
             return
         turn = self.script.turn(spoken.read(body))
+        time.sleep(THINKING_S)
         if body.get("stream") or ":stream" in path:
             self._reply("text/event-stream", "".join(map(_event, spoken.stream(body, turn))))
         else:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.clients.driver import NODE, ROOT, installed
+from tests.clients.starting import NODE, ROOT, installed
 
 if TYPE_CHECKING:
     from collections.abc import Generator
