@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from mcp_server.judge.oracle import secret
+from mcp_server.judge.state import DRAW_S
 from mcp_server.worker.program import patch_count
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ FEW = 4096
 """Elements of all inputs together, up to which a mixture of kept draws may come again."""
 PLACES = 2**20
 """Where a mixture's chances may begin."""
-DRAW_S = 0.05
-"""What a fresh draw may take, where the original bears no mixture."""
 
 
 class Sources:

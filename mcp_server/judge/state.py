@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import secrets
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import TYPE_CHECKING
 
 import torch
@@ -33,6 +33,9 @@ _STATEFUL = (
 STRENGTHS = (1.0, 0.1)
 """How much weights are shaken: less where the original does not bear the first."""
 
+DRAW_S = 0.05
+"""What a fresh draw may take where the original bears no mixture, in processor seconds."""
+
 LOCAL_CHANGES = 16_384
 """Elements of a tensor that one reveal changes at most, where outputs are as many as inputs."""
 
@@ -47,9 +50,7 @@ class TaskState:
         self.generator = torch.Generator().manual_seed(self.seed_of_seeds)
         self.reference = Reference(task, secret(self.generator) % 2**31, noise)
         self.flags: list[str] = []
-        began = perf_counter()
-        first = task.draw(secret(self.generator))
-        self.draw_s = perf_counter() - began
+        first, self.draw_s = self._first_draw()
         self.like = self._first_answer(first)
         self._calibrate(first)
         self.oracle = Oracle(self.reference, self.like, first)
@@ -60,6 +61,22 @@ class TaskState:
         self.mixes = self._mixes()
         self.reveal = "patch" if self.mixes and not any(self.mutates) else "whole"
         self.most_changes = self._most_changes(first)
+
+    def _first_draw(self) -> tuple[Draw, float]:
+        """Return a draw, and the processor seconds that one takes: not how long others held it up.
+
+        A first one may have to load what draws; so where it is dear, the least of three counts.
+        """
+        first, least_s = self._timed_draw()
+        for _ in range(2):
+            if least_s > DRAW_S:
+                first, again_s = self._timed_draw()
+                least_s = min(least_s, again_s)
+        return first, least_s
+
+    def _timed_draw(self) -> tuple[Draw, float]:
+        began = process_time()
+        return self.task.draw(secret(self.generator)), process_time() - began
 
     def _most_changes(self, first: Draw) -> int:
         """Return how many elements a reveal may change: few where each shows in an answer of its own.

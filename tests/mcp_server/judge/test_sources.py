@@ -48,6 +48,15 @@ def test_what_replaces_all_of_an_input_never_comes_again(
     assert len(seen) == 201
 
 
+def test_a_draw_that_others_hold_up_is_made_anew_all_the_same(
+    task_file: Callable[[str], Path],
+) -> None:
+    late = "def get_inputs():\n    import time; time.sleep(0.06)\n"
+    found = sources(task_file, TOGETHER.replace("def get_inputs():\n", late))
+    kept = [entry.draw.leaves[0].numpy().tobytes() for entry in found.state.entries.kept]
+    assert found.usual().leaves[0].numpy().tobytes() not in kept
+
+
 def test_a_task_that_bears_no_mixture_gets_none(task_file: Callable[[str], Path]) -> None:
     found = sources(task_file, TOGETHER)
     assert not found.state.mixes
