@@ -21,9 +21,9 @@ def check(setting: Setting) -> None:
         ExecutorUnavailable: it cannot be used.
     """
     if setting.executor != "local":
-        from mcp_server import ray_executor  # most servers are of one machine
+        from mcp_server import ray_address  # most servers are of one machine
 
-        ray_executor.address_of(setting.executor)
+        ray_address.address_of(setting.executor)
 
 
 @asynccontextmanager

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 _STORE_BYTES = 80 * 1024 * 1024
 """Nobody needs more for JSON."""
 
+_REACH_LIMIT_S = 10.0
+
 
 def connect(ray: Any, address: str) -> str:
     """Join the cluster of an address, or make one of this machine for `auto`; return where it is.
@@ -54,6 +56,17 @@ def connect(ray: Any, address: str) -> str:
         return "auto"
 
 
+def reach(address: str) -> None:
+    """Find out whether anybody listens at an address: Ray would try for half a minute.
+
+    Raises:
+        OSError: nobody does.
+    """
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if colon and port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), _REACH_LIMIT_S).close()
+
+
 def main() -> None:
     """Connect, and serve until the server or the cluster is gone."""
     parser = argparse.ArgumentParser()
@@ -62,8 +75,9 @@ def main() -> None:
     parser.add_argument("--setting", required=True)
     typed = parser.parse_args()
     link = Link(socket.socket(fileno=typed.fd))
-    ray = importlib.import_module("ray")
     try:
+        reach(typed.address)
+        ray = importlib.import_module("ray")
         where = connect(ray, typed.address)
     except Exception as error:  # noqa: BLE001 -- Ray raises whatever its parts raise
         anyio.run(link.send, {"op": "failed", "cause": one_line(error)})

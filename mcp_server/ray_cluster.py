@@ -1,7 +1,8 @@
 """The hosts of a Ray cluster: an actor on each that will do, made again when it died, watched while it lives.
 
 Runs in the bridge. One actor holds a whole host: all its GPUs where any host of the cluster has one, else one of its
-processors. A host of another version of ours is told of and left out.
+processors. Where an actor of another server holds it already, ours holds nothing: the leases of the machine keep them
+apart, as they do any two servers of one machine. A host of another version of ours is told of and left out.
 """
 
 from __future__ import annotations
@@ -29,10 +30,11 @@ if TYPE_CHECKING:
 
 _LOOK_EVERY_S = 1.0
 _HEAD_LIMIT_S = 20.0
-_SLOW_START_S = 30.0
+_SLOW_START_S = 20.0
 """After it, people are told that Ray has no room for our actor, which goes on waiting."""
+_PREFIX = "pike"
 _SILENCE_LIMIT_S = HEAR_S + 20.0
-_END_LIMIT_S = 10.0
+_END_LIMIT_S = 5.0
 _AGAIN_S = 1.0
 
 
@@ -110,7 +112,7 @@ class Cluster:
 
     async def _live(self, host: Hosted) -> None:
         """Make an actor and hear it until it is lost, or tells that it will not do."""
-        actor = self._made(host)
+        actor = await self._made(host)
         try:
             facts = await self._greeted(host, actor)
             await self.send({"op": "host", "name": host.name, "facts": facts.decode()})
@@ -124,18 +126,28 @@ class Cluster:
             host.actor = None
             self._kill(actor)
 
-    def _made(self, host: Hosted) -> Any:
+    async def _is_held(self, host: Hosted) -> bool:
+        """Return whether an actor of another server is there."""
+        names = await anyio.to_thread.run_sync(self.ray.util.list_named_actors)
+        words = [str(name).split(" ") for name in names]
+        return any(w[:2] == [_PREFIX, host.name] and w[2:3] != [self._mark] for w in words)
+
+    async def _made(self, host: Hosted) -> Any:
         """Start an actor on a host; Ray tells later if it cannot."""
         pinning = importlib.import_module("ray.util.scheduling_strategies")
         pinned = pinning.NodeAffinitySchedulingStrategy(host.id, soft=False)
         room = {"num_gpus": host.gpus, "num_cpus": 0} if host.gpus else {"num_cpus": 1}
+        if await self._is_held(host):
+            room = {"num_gpus": 0, "num_cpus": 0}
         options = {"max_concurrency": 1000, "max_restarts": 0, "scheduling_strategy": pinned}
-        name = f"pike-{self._mark}-{host.name}-{uuid.uuid4().hex[:4]}"
+        name = f"{_PREFIX} {host.name} {self._mark} {uuid.uuid4().hex[:4]}"
         return self.ray.remote(RayHost).options(name=name, **room, **options).remote(self.setting)
 
     async def _greeted(self, host: Hosted, actor: Any) -> bytes:
         future = asyncio.wrap_future(actor.hello.remote().future())
         while not (await asyncio.wait({future}, timeout=_SLOW_START_S))[0]:
+            if await self._is_held(host):
+                raise Lost("Another server's actor came first.")
             cause = "Ray has not started our actor there yet: are its GPUs or processors taken?"
             await self.send({"op": "gone", "name": host.name, "cause": cause})
         return future.result()
@@ -232,7 +244,18 @@ async def answer(reference: Any, limit_s: float | None) -> bytes:
     return future.result()
 
 
+_IN_PLAIN_WORDS = {
+    "ActorDiedError": "Our actor there died.",
+    "ActorUnavailableError": "Our actor there died, or cannot be reached.",
+    "ActorUnschedulableError": "Ray has no room for our actor there.",
+    "NodeDiedError": "Its node is gone.",
+    "OutOfMemoryError": "Ray ended our actor there: the machine had no memory left.",
+}
+
+
 def one_line(error: BaseException) -> str:
-    """Return the line of an error that a person needs: Ray's hold pages, the cause last."""
+    """Return what a person needs of an error: Ray's fill pages."""
+    if type(error).__name__ in _IN_PLAIN_WORDS:
+        return _IN_PLAIN_WORDS[type(error).__name__]
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[0][:300] if lines else 'no reason given'}"

@@ -7,12 +7,8 @@ while there is work; the work is not charged to anybody.
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
-import json
 import logging
-import os
-import re
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -23,6 +19,8 @@ from mcp_server import crossing
 from mcp_server.clean import printable
 from mcp_server.errors import EvaluatorError, ExecutorUnavailable, HostLost, Unreadable
 from mcp_server.executor import HostFacts, Told, Work
+from mcp_server.ray_address import address_of
+from mcp_server.ray_member import RayMember
 from mcp_server.ray_process import RayProcess, start
 from mcp_server.spread import Spread, lost
 
@@ -41,28 +39,6 @@ log = logging.getLogger(__name__)
 _CONNECT_LIMIT_S = 90.0
 _HOSTS_LIMIT_S = 60.0
 _LONGEST_PAUSE_S = 30.0
-_ADDRESS = re.compile(r"ray(://[A-Za-z0-9_.\-\[\]]+(:\d{1,5})?)?")
-_USUAL_PORT = 10001
-"""Where Ray's head listens for those who are no part of the cluster."""
-
-
-def address_of(executor: str) -> str:
-    """Return Ray's address for `--executor ray` or `ray://HEAD[:PORT]`.
-
-    Raises:
-        ExecutorUnavailable: it is neither, or Ray is not installed.
-    """
-    if not _ADDRESS.fullmatch(executor):
-        raise ExecutorUnavailable(
-            f"{printable(executor)[:80]!r} is no executor: use local, ray, or ray://HEAD[:PORT]."
-        )
-    if importlib.util.find_spec("ray") is None:
-        raise ExecutorUnavailable(
-            "Ray is not installed: pip install 'pike-workbench[ray]', on every host of the cluster."
-        )
-    if executor == "ray":
-        return os.environ.get("RAY_ADDRESS") or "auto"
-    return executor if re.search(r":\d+$", executor) else f"{executor}:{_USUAL_PORT}"
 
 
 @dataclass(slots=True)
@@ -118,7 +94,10 @@ class RayExecutor:
             NoSuchDevice: the hosts are known, and none has it.
         """
         if self.spread.members.all():
-            await self.spread.check_device(device)
+            await self.spread.check_device(self._device(device))
+
+    def _device(self, asked: str) -> str:
+        return self.setting.device if asked == "auto" else asked
 
     async def told(self, task: Task) -> Told:
         """Return what a host knows of a task; nothing before the first job."""
@@ -141,6 +120,7 @@ class RayExecutor:
                 await self._connect()
             except ExecutorUnavailable as error:
                 return lost(work, str(error))
+            work = replace(work, device=self._device(work.device))
             return await self.spread.run(work, report)
         finally:
             self._running -= 1
@@ -238,6 +218,7 @@ class RayExecutor:
         match said["op"]:
             case "nodes":
                 self._names = frozenset(map(str, said["names"]))
+                self._facts = {n: f for n, f in self._facts.items() if n in self._names}
             case "host":
                 self._came(str(said["name"]), str(said["facts"]).encode())
             case "gone":
@@ -259,18 +240,22 @@ class RayExecutor:
         except Unreadable as error:
             facts = HostFacts(name, problem=str(error))
         places = tuple(replace(place, host=name) for place in facts.places)
-        self._facts[name] = replace(facts, host=name, places=places)
         if facts.problem:
-            log.warning("%s is left out: %s", name, printable(facts.problem))
-            self.spread.leave(name)
+            self._leave_out(name, facts.problem)
         else:
             self.spread.join(name, RayMember(self, name), places)
+        self._facts[name] = replace(facts, host=name, places=places)
         self._tell()
 
     def _gone(self, name: str, cause: str) -> None:
-        self.spread.leave(name)
+        self._leave_out(name, cause)
         self._facts[name] = replace(self._facts.get(name, HostFacts(name)), problem=cause)
         self._tell()
+
+    def _leave_out(self, name: str, why: str) -> None:
+        self.spread.leave(name)
+        if name not in self._facts or self._facts[name].problem != why:
+            log.warning("%s is left out: %s", name, printable(why))
 
     def _tell(self) -> None:
         self._changed.set()
@@ -295,57 +280,6 @@ class RayExecutor:
             f"The Ray cluster {printable(self._joined or self.address)} is of no use: {printable(cause)[:400]} "
             "Does its head run (`ray start --head`), and is its token here (~/.ray/auth_token)?"
         )
-
-
-@dataclass(frozen=True, slots=True)
-class RayMember:
-    """One host of the cluster, as an executor."""
-
-    whole: RayExecutor
-    name: str
-
-    async def places(self) -> list[Place]:
-        """Return its room."""
-        return [place for place in await self.whole.places() if place.host == self.name]
-
-    async def hosts(self) -> list[HostFacts]:
-        """Return what it said of itself."""
-        return [host for host in await self.whole.hosts() if host.host == self.name]
-
-    async def check_device(self, device: str) -> object:
-        """Refuse a device that no host has."""
-        await self.whole.check_device(device)
-        return device
-
-    async def told(self, task: Task) -> Told:
-        """Return what it knows of a task.
-
-        Raises:
-            HostLost: it is gone.
-        """
-        return crossing.read_told(
-            await self.whole.ask(self.name, "told", Work("told", task, ""), _silent)
-        )
-
-    async def run(self, work: Work, report: Report) -> Outcome:
-        """Evaluate there.
-
-        Raises:
-            HostLost: it is gone.
-            EvaluatorError: what it raised.
-        """
-        reply = await self.whole.ask(self.name, "run", work, report)
-        body = json.loads(reply)
-        if "error" in body:
-            raise crossing.refused(body)
-        return crossing.read_outcome(reply)
-
-    async def close(self) -> None:
-        """Nothing: the whole ends its hosts."""
-
-
-def _silent(_stage: str, _detail: str) -> None:
-    """Report nothing."""
 
 
 @asynccontextmanager

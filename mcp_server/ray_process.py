@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mcp_server.link import Message
     from mcp_server.local import Setting
 
-_CLOSE_LIMIT_S = 20.0
+_CLOSE_LIMIT_S = 10.0
 _KEPT_BYTES = 20_000
 
 

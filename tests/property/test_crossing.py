@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 from hypothesis import given
@@ -14,8 +14,14 @@ from hypothesis import strategies as st
 from mcp_server import crossing
 from mcp_server.contract import CODES, Mode, Precision, Status, Tolerance, Verdict
 from mcp_server.errors import EvaluatorError, NoSuchDevice, Unreadable
+from mcp_server.evaluate import StageLimits
 from mcp_server.executor import HostFacts, Outcome, Place, Told, WantedStage, Work
+from mcp_server.local import Setting
+from mcp_server.pool import Programs
 from mcp_server.tasks import Task
+
+if TYPE_CHECKING:
+    from mcp_server.sandbox import Wanted
 
 texts = st.text(st.characters(), max_size=40)  # half surrogates among them: candidates hold any
 numbers = st.floats(allow_nan=False)
@@ -79,6 +85,35 @@ def test_a_hosts_facts_and_lines_come_back_as_they_were(
     assert crossing.read_host(crossing.host_bytes(host)) == host
     told = Told(tuple(lines), builds=tuple(lines))
     assert crossing.read_told(crossing.told_bytes(told)) == told
+
+
+@given(
+    st.none() | texts,
+    st.sampled_from(["strict", "best-effort", "process"]),
+    st.none() | st.booleans(),
+    numbers,
+)
+def test_a_setting_comes_back_but_for_the_state_folder(
+    python: str | None, sandbox: Wanted, overlap: bool | None, seconds: float
+) -> None:
+    sent = Setting(
+        Path("here"),
+        python=python,
+        sandbox=sandbox,
+        overlap=overlap,
+        stage_limits=StageLimits(build=seconds),
+        programs=Programs(judge_reads=("a", "b")),
+        lease_folder=Path("leases"),
+    )
+    read = crossing.read_setting(crossing.setting_bytes(sent))
+    assert replace(read, home=sent.home, python=python) == sent
+
+
+def test_a_damaged_setting_is_refused() -> None:
+    data = crossing.setting_bytes(Setting(Path("here")))
+    for at, value in (("body.more", 1), ("body.limits", ABSENT), ("body.limits.more", 1)):
+        with pytest.raises(Unreadable, match="damaged setting"):
+            crossing.read_setting(changed(data, at, value))
 
 
 WORK = Work("job_0", Task("starter/x", "x", "y", Path("x.py")), "class ModelNew: pass")

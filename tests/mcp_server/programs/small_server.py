@@ -17,9 +17,15 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("home", type=Path)
     parser.add_argument("sandbox", choices=get_args(Wanted))
+    parser.add_argument("executor", nargs="?", default="local")
     typed = parser.parse_args()
     chosen = Setting(
-        typed.home, sandbox=typed.sandbox, device="cpu", programs=SMALL, lease_folder=typed.home
+        typed.home,
+        sandbox=typed.sandbox,
+        device="cpu",
+        programs=SMALL,
+        executor=typed.executor,
+        lease_folder=typed.home,
     )
     anyio.run(lambda: serve_stdio(chosen, engine=True))
 
