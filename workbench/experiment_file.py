@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from sessions.experiments.plan import LABELS, SharedPlaces
@@ -87,6 +87,14 @@ def read(path: Path) -> Written:
     except tomllib.TOMLDecodeError as error:
         raise WrongUsage(f"{path} is not TOML: {error}.") from error
     return _Reading(path, text, table).written()
+
+
+def on(written: Written, executor: str | None) -> Written:
+    """Return an experiment whose sessions evaluate where was typed, whatever its file says; None: as it says."""
+    if executor is None:
+        return written
+    each = {name: {**one, "executor": executor} for name, one in written.configurations.items()}
+    return replace(written, configurations=each)
 
 
 class _Reading:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,9 @@ HERE = "local"
 WEAK = "process"
 """The sandbox level that fences nothing in."""
 CPU = "cpu"
+SEEN_S = 60.0
+_seen: dict[tuple[str, str, str], tuple[float, Usable]] = {}
+"""What a cluster said last, and when: an experiment asks for each of its configurations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +143,18 @@ class Usable:
 
 
 def usable(executor: str, settings: Settings) -> Usable:
-    """Return the machines of a cluster that can evaluate.
+    """Return the machines of a cluster that can evaluate; an answer counts for a minute: joining takes long.
 
     Raises:
         CannotGoOn: it cannot be reached, or none of its machines will do.
     """
+    asked, now = (executor, settings.text("python"), settings.text("sandbox")), time.monotonic()
+    if asked not in _seen or now - _seen[asked][0] > SEEN_S:
+        _seen[asked] = (now, _usable(executor, settings))
+    return _seen[asked][1]
+
+
+def _usable(executor: str, settings: Settings) -> Usable:
     found = of_executor(executor, settings)
     used = tuple(host for host in found if not host.problem)
     if not used:

@@ -20,7 +20,7 @@ from sessions.errors import (
     StartRefused,
 )
 from sessions.evaluator_pool import FAILURES, REST_S, Endpoint, EvaluatorPool
-from sessions.mcp_evaluator import McpEvaluator, lacks
+from sessions.mcp_evaluator import McpEvaluator, default_places, lacks
 from sessions.states import SessionState
 from tests.fakes import FatedEvaluator, FatedModel
 from tests.sessions import scripted_server
@@ -177,6 +177,17 @@ def test_a_table_that_cannot_be_meant_is_refused_with_its_place(
     with pytest.raises(StartRefused, match=says) as refused:
         read({"gpu2": table})
     assert "[evaluators.gpu2]" in str(refused.value)
+
+
+def test_a_session_on_a_cluster_starts_its_evaluator_with_it() -> None:
+    on_cluster = Here("best-effort", "", "cuda", "ray://head")
+    assert pool((), on_cluster, {}).endpoint.startswith("ray://head-")
+    assert pool((), HERE, {}).endpoint.startswith("local-")
+    tables = read({"far": {"executor": "ray", "places": 3}, "near": {"executor": "local"}})
+    assert [one.is_here for one in tables] == [False, True]
+    found = pool(tables, HERE, {})
+    assert found.endpoint.startswith("ray-")
+    assert found.places == 3 + default_places("cpu")
 
 
 def test_a_missing_token_is_named_by_its_variable_and_never_shown() -> None:

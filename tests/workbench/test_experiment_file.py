@@ -56,6 +56,14 @@ def test_what_all_share_holds_for_each_that_does_not_say_otherwise(tmp_path: Pat
     assert found.places.gpus == ("cuda:0", "cuda:1")
 
 
+def test_where_it_evaluates_is_the_same_for_all_and_what_was_typed_wins(tmp_path: Path) -> None:
+    found = read(tmp_path, f'executor = "ray"\n{GOOD}')
+    assert {one["executor"] for one in found.configurations.values()} == {"ray"}
+    typed = experiment_file.on(found, "ray://head")
+    assert {one["executor"] for one in typed.configurations.values()} == {"ray://head"}
+    assert experiment_file.on(found, None) is found
+
+
 def test_the_example_of_the_documentation_is_read(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
     found = read(tmp_path, page.split("```toml\n")[1].split("```")[0])

@@ -11,7 +11,7 @@ import pytest
 
 from workbench import config, doctor, hosts
 from workbench.commands import doctor_hosts
-from workbench.errors import WrongUsage
+from workbench.errors import CannotGoOn, WrongUsage
 from workbench.hosts import Host, Place
 
 if TYPE_CHECKING:
@@ -82,6 +82,26 @@ def test_a_host_s_words_are_inert(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\x1b" not in host.name
     assert "\n" not in host.name
     assert "\x07" not in host.problem
+
+
+def test_a_cluster_none_of_whose_machines_will_do_is_refused_and_asked_once_a_minute(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+
+    async def say(_self: object) -> list[dict[str, object]]:
+        asked.append("again")
+        there: list[dict[str, object]] = [{"host": "gpu3", "problem": "it has pike 0.0.9"}]
+        return there if len(asked) < 2 else [*there, {"host": "gpu1", "sandbox": "bwrap"}]
+
+    monkeypatch.setattr("sessions.mcp_evaluator.McpEvaluator.hosts", say)
+    monkeypatch.setattr(hosts, "_seen", {})
+    settings = config.load({})
+    with pytest.raises(CannotGoOn, match="no machine of local can evaluate: gpu3: it has pike 0"):
+        hosts.usable("local", settings)
+    assert [host.name for host in hosts.usable("local", settings).hosts] == ["gpu1"]
+    assert hosts.usable("local", settings).told == "gpu3 is left out: it has pike 0.0.9"
+    assert len(asked) == 2
 
 
 def test_machines_left_out_weak_or_mixed_are_told_of() -> None:

@@ -51,7 +51,7 @@ def _run(typed: argparse.Namespace, printer: Printer) -> int:
     written = experiment_file.read(Path(typed.file))
     root = folders.experiments_root()
     folders.check_name(root, typed.name or written.name or written.path.stem)
-    draft = experiment_plan.draft(written, typed.name or "")
+    draft = experiment_plan.draft(experiment_file.on(written, typed.executor), typed.name or "")
     _announce(draft, printer, json=typed.json)
     if typed.dry_run:
         return DONE

@@ -102,6 +102,7 @@ def _about(request: NewSession) -> dict[str, object]:
         "thinking": request.thinking or thinking.DEFAULT,
         "limits": request.limits,
         "device": request.device,
+        "executor": request.executor or "local",
         "precision": request.precision,
         "sandbox": request.sandbox,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.grammar.parts import Command, acts, as_json, nothing
+from workbench.grammar.parts import Command, acts, as_json, executor, nothing
 
 if TYPE_CHECKING:
     import argparse
@@ -21,6 +21,7 @@ def _experiment_run(p: argparse.ArgumentParser) -> None:
     p.add_argument("--name", metavar="NAME", help="the experiment's name (default: the file's)")
     p.add_argument("--dry-run", action="store_true",
                    help="print what it will probably cost; start nothing")  # fmt: skip
+    executor(p)
     _detach(p)
 
 
