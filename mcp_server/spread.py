@@ -91,9 +91,14 @@ class Spread:
             raise NoSuchDevice(self.members.has_no(device))
 
     async def told(self, task: Task) -> Told:
-        """Return what a host with the usual device knows."""
+        """Return what a host with the usual device knows, and which devices of which models all hosts have."""
         seat = next(self.members.seats("auto"), None)
-        return await seat.member.executor.told(task) if seat is not None else Told()
+        if seat is None:
+            return Told()
+        places = [place for member in self.members.all() for place in member.places]
+        pairs = dict.fromkeys((place.device, place.device_name) for place in places)
+        devices, titles = zip(*pairs, strict=True)
+        return replace(await seat.member.executor.told(task), devices=devices, device_titles=titles)
 
     async def close(self) -> None:
         """End every host's processes."""

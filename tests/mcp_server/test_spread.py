@@ -247,6 +247,16 @@ async def test_without_any_host_it_ends_politely() -> None:
     assert await nobody.told(TASK) == Told()
 
 
+async def test_a_task_s_page_tells_the_models_of_all_hosts_once_each() -> None:
+    both = Spread()
+    for name, model in (("a", "NVIDIA H100"), ("b", "NVIDIA H200"), ("c", "NVIDIA H200")):
+        gpu = Place(name, "cuda:0", f"GPU-{name}", model, 1, 1)
+        both.join(name, Answering(), (gpu, Place(name, "cpu", "cpu", "a CPU", 1, 1)))
+    told = await both.told(TASK)
+    assert told.devices == ("cuda:0", "cpu", "cuda:0")
+    assert told.device_titles == ("NVIDIA H100", "a CPU", "NVIDIA H200")
+
+
 async def test_work_waits_for_a_host_that_comes_later() -> None:
     late, made = Answering(), spread(replace(SOON, no_host=60))
     async with anyio.create_task_group() as group:
