@@ -38,9 +38,9 @@ def next_name(state: Numbered) -> str:
     return name
 
 
-def lacks_ideas(state: Brainstormed, wanted: int) -> bool:
-    """Return whether ideas are still to be asked for; `wanted`: 0 goes without."""
-    return wanted > 0 and not state.ideas and state.asked < ASKED_AT_MOST
+def lacks_ideas(state: Brainstormed, wanted: int, queries_left: int) -> bool:
+    """Return whether ideas are still to be asked for; `wanted`: 0 goes without. The last query is for a candidate."""
+    return wanted > 0 and not state.ideas and state.asked < ASKED_AT_MOST and queries_left > 1
 
 
 def keep_ideas(state: Brainstormed, found: Sequence[str], wanted: int) -> None:

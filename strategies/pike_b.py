@@ -103,7 +103,9 @@ class PikeB:
         n = min(self.settings.width, view.queries_left)
         if n <= 0 or any(_own(proposal) for proposal in view.open):
             return []
-        if self._state.phase == 0 and lacks_ideas(self._state, self.settings.ideas):
+        if self._state.phase == 0 and lacks_ideas(
+            self._state, self.settings.ideas, view.queries_left
+        ):
             return [self._ask(view)]
         proposals = self._start(n, view) if self._state.phase == 0 else self._improve(n, view)
         self._state.phase += 1

@@ -99,7 +99,8 @@ class Steady:
         free = min(view.places - len(view.open), view.queries_left)
         if any(proposal.role is Role.IDEAS for proposal in view.open) or free <= 0:
             return []
-        if self._state.begun == 0 and lacks_ideas(self._state, self.settings.ideas):
+        wanted, left = self.settings.ideas, view.queries_left
+        if self._state.begun == 0 and lacks_ideas(self._state, wanted, left):
             self._state.asked += 1
             return [Proposal(next_name(self._state), Role.IDEAS, view.original.id)]
         return [self._next(view) for _ in range(free)]

@@ -208,6 +208,12 @@ def test_a_phase_that_cannot_be_paid_in_full_starts_with_what_is_left() -> None:
     assert search.propose() == []
 
 
+@pytest.mark.parametrize(("left", "roles"), [(1, [Role.START]), (2, [Role.IDEAS])])
+def test_the_last_query_is_for_a_candidate_not_for_ideas(left: int, roles: list[Role]) -> None:
+    search = Search(pike_b(), queries_left=left)
+    assert [proposal.role for proposal in search.propose()] == roles
+
+
 def test_a_cancelled_place_is_not_refilled() -> None:
     search = started()
     cancelled = search.open.pop()
