@@ -11,11 +11,13 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+import threading
+from ctypes import c_ulong, py_object, pythonapi
 from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from strategies.errors import OwnStrategyRefused
 from strategies.registry import Entry
@@ -26,7 +28,11 @@ if TYPE_CHECKING:
 
     from strategies.protocol import Strategy
 
+T = TypeVar("T")
+
 MARK = ".py:"
+LIMIT_S = 60.0
+"""For running the file, and making and looking at one strategy."""
 WARNING = "{} is your own code: it runs in the engine with your rights, outside every sandbox."
 NEEDED = ("queries", "places", "fixes", "fix_memory")
 """What the engine reads of any strategy's settings."""
@@ -66,7 +72,43 @@ def load(name: str, sha256: str = "") -> Own:
             f"{path} changed since this session began, so its search could not go on as it began. Put the file back "
             "as it was, or start a new session; --from SESSION:c12 takes a candidate along."
         )
-    return Own(_entry(path, class_name, source), f"{path}:{class_name}", found)
+    entry = _in_time(path, lambda: _entry(path, class_name, source))
+    return Own(entry, f"{path}:{class_name}", found)
+
+
+def _in_time(path: Path, act: Callable[[], T]) -> T:
+    """Return what running their code gives; in a thread of its own, since nothing else could leave it in the middle.
+
+    Raises:
+        OwnStrategyRefused: it takes too long.
+    """
+    came: list[T] = []
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            came.append(act())
+        except BaseException as error:  # noqa: BLE001 - raised again where it was asked for
+            raised.append(error)
+
+    thread = threading.Thread(target=run, daemon=True, name=f"strategy {path.name}")
+    thread.start()
+    thread.join(LIMIT_S)
+    if thread.is_alive():
+        _end(thread)
+        raise OwnStrategyRefused(
+            f"{path} does not come to an end: {LIMIT_S:g} s after it was begun, it still runs. When the file is read, "
+            "and a strategy is made, nothing may loop or wait; look at the top of the file and at __init__."
+        )
+    if raised:
+        raise raised[0]
+    return came[0]
+
+
+def _end(thread: threading.Thread) -> None:
+    """Ask a thread that loops to leave at its next instruction; one that sleeps holds no processor."""
+    pythonapi.PyThreadState_SetAsyncExc(c_ulong(thread.ident or 0), py_object(SystemExit))
+    thread.join(1.0)
 
 
 def _place(name: str) -> tuple[Path, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -191,3 +192,25 @@ def test_an_engine_that_refuses_a_changed_file_says_so_and_ends(tmp_path: Path) 
     assert ended.returncode == 1
     assert "mine.py changed since this session began" in ended.stderr.splitlines()[-1]
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "while True:\n    pass\n",
+        "import time\ntime.sleep(30)\n",
+        "class Mine:\n    def __init__(self, settings, seed):\n        while True:\n            pass\n",
+    ],
+    ids=["loops", "sleeps", "loops when it is made"],
+)
+def test_one_that_never_ends_is_given_up_in_words(
+    tmp_path: Path, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = set(threading.enumerate())
+    monkeypatch.setattr(own_strategy, "LIMIT_S", 0.3)
+    with pytest.raises(OwnStrategyRefused, match=r"mine\.py does not come to an end: 0\.3 s"):
+        own_strategy.load(written(tmp_path, source))
+    left = set(threading.enumerate()) - before
+    for thread in left if "sleep" not in source else ():  # who sleeps holds no processor
+        thread.join(20)
+        assert not thread.is_alive()
