@@ -18,6 +18,7 @@ from mcp_server import (
     agent_prompts,
     executors,
     logs,
+    machine,
     release,
     resources,
     session_tools,
@@ -140,7 +141,11 @@ def build(
         engine: offer `evaluate_kernel`, which shows verdicts whole, and as many jobs as an engine needs.
         sessions: what agents may do to searches; without it no session tool is offered.
         access: who may call over HTTP; None on stdio, where there is one client.
+
+    Raises:
+        NoSuchDevice: the setting's device is no device's name.
     """
+    machine.check_name(setting.device)
     callers = Callers(remote=access is not None, engine=engine)
 
     @asynccontextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from mcp_server.errors import NoSuchDevice
 if TYPE_CHECKING:
     from mcp_server.interpreter import Interpreter
 
+NAMES = r"auto|cpu|cuda|cuda:\d{1,2}"
+"""What a device may be called."""
 _GPUS = Path("/proc/driver/nvidia/gpus")
 _DRIVER = Path("/proc/driver/nvidia/version")
 
@@ -77,6 +80,16 @@ def driver() -> str | None:
     except OSError:
         return None
     return next((w for w in words if w[:1].isdigit() and w.count(".") >= 1), None)
+
+
+def check_name(device: str) -> None:
+    """Refuse what names no device anywhere; whether it is here is seen when it is first used.
+
+    Raises:
+        NoSuchDevice: it is no such name.
+    """
+    if not re.fullmatch(NAMES, device):
+        raise NoSuchDevice(f"{device!r} is no device: it may be auto, cpu, cuda or cuda:N.")
 
 
 def resolve(device: str, interpreter: Interpreter) -> Device:

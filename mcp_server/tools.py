@@ -15,7 +15,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
-from mcp_server import attempts, task_pages
+from mcp_server import attempts, machine, task_pages
 from mcp_server.callers import ENGINE, TASKS
 from mcp_server.clean import printable
 from mcp_server.contract import (
@@ -55,7 +55,7 @@ Source = Annotated[
     ),
 ]
 Device = Annotated[
-    str, Field(pattern=r"^(auto|cpu|cuda|cuda:\d{1,2})$", description="auto, cpu, cuda or cuda:N")
+    str, Field(pattern=rf"^({machine.NAMES})$", description="auto, cpu, cuda or cuda:N")
 ]
 WaitS = Annotated[
     int, Field(ge=0, le=WAIT_LIMIT_S, description="seconds to wait before a job_id is returned")

@@ -88,6 +88,19 @@ def test_a_server_reached_by_ssh_needs_no_more_than_ssh_gives_it(tmp_path: Path)
     assert next(messages(out))["result"]["serverInfo"]["name"] == "kernels"
 
 
+@pytest.mark.parametrize("more", [[], ["--http", "127.0.0.1:0"]], ids=["stdio", "http"])
+def test_a_device_that_is_none_is_refused_at_the_start_and_not_at_the_first_call(
+    tmp_path: Path, more: list[str]
+) -> None:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    done = subprocess.run(
+        [*PIKE[:-1], "nope", *more], env=environment, cwd=ROOT, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=ANSWER_LIMIT_S, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "pike: 'nope' is no device: it may be auto, cpu, cuda or cuda:N.\n"
+
+
 @pytest.mark.slow
 def test_the_first_answer_comes_within_a_second(tmp_path: Path) -> None:
     """Of a quiet machine: the best of five starts."""
