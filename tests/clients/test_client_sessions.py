@@ -136,11 +136,13 @@ def test_a_client_is_the_model_of_a_search(client: str, state: Path, person: Per
     found = driven(
         client, state,
         ("next_prompt", {"session_id": session}),
+        ("get_artifact", {"artifact_id": "$text_id"}),
         ("submit_reply", {"prompt_id": "$prompt_id", "text": reply, "model": "scripted"}),
         options=STAYS,
     )  # fmt: skip
-    asked, taken = found["calls"]
-    assert "ModelNew" in asked["text"]
+    asked, page, taken = found["calls"]
+    assert "You write fast code for this machine." in asked["text"]
+    assert answered(page)["total"] > len(answered(asked)["prompts"][0]["text"])
     assert (answered(taken)["state"], answered(taken)["queries_left"]) == ("answered", 0)
     person.waits(session, lambda seen: seen["state"] == "finished")
     seen = person.sees(session)
