@@ -19,9 +19,8 @@ import httpx2
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
-from pydantic import ValidationError
 
-from mcp_server.contract import HOSTS_URI, NO_HOST, SESSION_META, SESSION_META_LIMIT, EngineResult
+from mcp_server.contract import HOSTS_URI, SESSION_META, SESSION_META_LIMIT
 from sessions.errors import (
     DeviceAbsent,
     EvaluatorAbsent,
@@ -29,7 +28,7 @@ from sessions.errors import (
     EvaluatorRefused,
     JobUnknown,
 )
-from sessions.evaluator import same_model
+from sessions.evaluator_replies import content, lacks, verdict
 from sessions.redact import is_secret
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ class McpEvaluator:
             arguments["profile"] = True
         if ask.device_name:
             arguments["device_name"] = ask.device_name
-        found = _content(await self._call("evaluate_kernel", arguments, session=ask.session))
+        found = content(await self._call("evaluate_kernel", arguments, session=ask.session))
         return str(found.get("job_id") or "")
 
     async def wait(self, job: str, on_stage: OnStage) -> dict[str, Any]:
@@ -111,11 +110,11 @@ class McpEvaluator:
         """
         while True:
             called = await self._call("wait_job", {"job_id": job, "wait_s": WAIT_S}, on_stage)
-            found = _content(called, unknown=JobUnknown)
+            found = content(called, unknown=JobUnknown)
             on_stage(str(found.get("stage") or ""), "")
             match found.get("state"):
                 case "done":
-                    return _verdict(found)
+                    return verdict(found)
                 case "cancelled" | "expired" as state:
                     raise EvaluatorLost(f"the evaluator says that the job is {state}")
                 case _:
@@ -133,7 +132,7 @@ class McpEvaluator:
         Raises:
             EvaluatorRefused: it knows no such task.
         """
-        return _content(await self._call("get_task", {"task_id": task}))
+        return content(await self._call("get_task", {"task_id": task}))
 
     async def hosts(self) -> list[dict[str, Any]]:
         """Return the machines that evaluate: fields of `mcp_server.executor.HostFacts`.
@@ -309,31 +308,6 @@ async def _over_http(url: str, token: str) -> AsyncGenerator[Any]:
         yield streams
 
 
-def lacks(ask: Ask, page: Mapping[str, Any]) -> str:
-    """Return why a host, or several as one, will not do for a session: without its device, or with another model of it.
-
-    `page`: what its `get_task` says; `device_titles` are the models of `devices`, in the same order.
-    """
-    names = [str(name) for name in page.get("devices") or ()]
-    titles = [str(title) for title in page.get("device_titles") or ()]
-    if ask.device == "auto" or not names:
-        return ""
-    fitting = [n for n, name in enumerate(names) if _is_of(ask.device, name)]
-    if not fitting:
-        return f"there is no {ask.device}, only {', '.join(dict.fromkeys(names))}"
-    there = [titles[n] for n in fitting] if len(titles) == len(names) else []
-    wanted = ask.device_name
-    if not wanted or not all(there) or not there or any(same_model(t, wanted) for t in there):
-        return ""
-    models = ", ".join(dict.fromkeys(there))
-    return f"{names[fitting[0]]} is {models}, and this session is measured on {wanted}"
-
-
-def _is_of(wanted: str, name: str) -> bool:
-    """Whether a device is what is wanted; `cuda` is any GPU."""
-    return name != "cpu" if wanted == "cuda" else name == wanted
-
-
 def default_places(device: str) -> int:
     """Return how many candidates this machine takes at once: building goes beside timing."""
     cores = os.cpu_count() or 2
@@ -343,22 +317,3 @@ def default_places(device: str) -> int:
 def _environment(executor: str) -> dict[str, str]:
     passed = (*_PASSED, *(_OF_CLUSTER if executor else ()))
     return {name: value for name, value in os.environ.items() if name.startswith(passed)}
-
-
-def _content(
-    called: CallToolResult, unknown: type[EvaluatorRefused | JobUnknown] = EvaluatorRefused
-) -> dict[str, Any]:
-    if called.is_error:
-        said = " ".join(getattr(part, "text", "") for part in called.content).strip()
-        raise unknown(said or "the evaluator refused without a word")
-    return dict(called.structured_content or {})
-
-
-def _verdict(found: dict[str, Any]) -> dict[str, Any]:
-    try:
-        whole = EngineResult.model_validate(found).model_dump(mode="json", exclude_none=True)
-    except ValidationError as error:
-        raise EvaluatorLost(f"the evaluator's answer is not understood: {error}") from error
-    if whole.get("code") == NO_HOST:
-        raise DeviceAbsent(str(whole.get("cause") or "no machine is there to evaluate"))
-    return {name: value for name, value in whole.items() if value != []}

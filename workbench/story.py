@@ -181,13 +181,17 @@ def _labels(found: dict[str, Any]) -> str:
     return f" [{', '.join(inert_line(str(label)) for label in labels)}]" if labels else ""
 
 
+def _of(executor: str) -> str:
+    return f" of {inert_line(executor)}" if executor else ""
+
+
 def _opened(body: f.Opened) -> str:
     limits = ", ".join(
         f"{key} {value:g}" for key, value in body.limits.items() if value is not None
     )
     models = ", ".join(dict.fromkeys(body.models.values()))
     return (
-        f"session {body.session}: {body.strategy} on {body.task}, {body.device}, "
+        f"session {body.session}: {body.strategy} on {body.task}, {body.device}{_of(body.executor)}, "
         f"model {inert_line(models) or 'none'}, limits: {limits or 'none'}"
     )
 

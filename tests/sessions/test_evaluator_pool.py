@@ -20,7 +20,8 @@ from sessions.errors import (
     StartRefused,
 )
 from sessions.evaluator_pool import FAILURES, REST_S, Endpoint, EvaluatorPool
-from sessions.mcp_evaluator import McpEvaluator, default_places, lacks
+from sessions.evaluator_replies import lacks
+from sessions.mcp_evaluator import McpEvaluator, default_places
 from sessions.states import SessionState
 from tests.fakes import FatedEvaluator, FatedModel
 from tests.sessions import scripted_server
