@@ -20,11 +20,11 @@ def flat(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def commands() -> list[str]:
-    """Return every `pike …` that the README shows, in blocks and in running text."""
-    blocks = re.findall(r"^```[a-z]*\n(.*?)^```", README, re.M | re.S)
+def shown_commands(page: str) -> list[str]:
+    """Return every `pike …` that a page shows, in blocks and in running text."""
+    blocks = re.findall(r"^```[a-z]*\n(.*?)^```", page, re.M | re.S)
     typed = [line for block in blocks for line in block.splitlines() if line.startswith("pike ")]
-    inline = re.findall(r"`(pike [^`]+)`", re.sub(r"^```.*?^```", "", README, flags=re.M | re.S))
+    inline = re.findall(r"`(pike [^`]+)`", re.sub(r"^```.*?^```", "", page, flags=re.M | re.S))
     return [line.partition("  #")[0].strip() for line in (*typed, *inline)]
 
 
@@ -34,7 +34,7 @@ def test_a_promise_stands_in_the_readme_and_has_its_test(words: str, test: str) 
     assert "def test_" in (ROOT / test).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("line", commands())
+@pytest.mark.parametrize("line", shown_commands(README))
 def test_a_command_the_readme_shows_is_one_that_pike_understands(line: str) -> None:
     assert parse(shlex.split(line)[1:]).command in BY_NAME
 
