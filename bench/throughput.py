@@ -75,7 +75,7 @@ def main() -> int:
     """Measure and print; the rows go to a file."""
     typed = _parser().parse_args()
     kinds = str(typed.kinds or KINDS[str(typed.device).split(":")[0]]).split(",")
-    pairs = [p for p in _pairs(kinds) if not typed.tasks or p.task in typed.tasks.split(",")]
+    pairs = [p for p in pairs_of(kinds) if not typed.tasks or p.task in typed.tasks.split(",")]
     typed.out.mkdir(parents=True, exist_ok=True)
     runs = asyncio.run(_all(typed, pairs))
     text = _report(typed, runs)
@@ -86,7 +86,8 @@ def main() -> int:
     return 0
 
 
-def _pairs(kinds: list[str]) -> list[Pair]:
+def pairs_of(kinds: list[str]) -> list[Pair]:
+    """Return the candidates of some kinds, in the order in which a search would bring them."""
     found = [
         Pair(kind, path.stem.split("--")[0], path)
         for kind in kinds
