@@ -11,7 +11,7 @@ import pytest
 
 from sessions import facts as f
 from sessions.folder import SessionFolder
-from tests.tui import journals
+from tests.tui import journals, looking
 from tests.tui.looking import listed, live, press, settled, shown, until
 from tests.tui.test_hostile import obeyed
 from workbench.screens.compare import CompareScreen
@@ -80,6 +80,13 @@ async def test_with_three_the_pairs_are_gone_through(stage: Stage) -> None:
         assert "Diff c3 → c11 · 2 of 3" in told(pilot)
         await press(pilot, "[", "[")
         assert "Diff c11 → c25 · 3 of 3" in told(pilot)
+
+
+async def test_with_two_there_is_no_other_pair_and_it_is_said(stage: Stage) -> None:
+    async with stage.app(on_list=True).run_test(size=(110, 34)) as pilot:
+        await compared(pilot, stage.folder, "c3", "c25")
+        await press(pilot, "right_square_bracket")
+        assert "there is no other pair" in looking.told(pilot)
 
 
 async def test_more_lines_around_a_change_and_fewer(stage: Stage) -> None:

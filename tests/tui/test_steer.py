@@ -18,6 +18,7 @@ from workbench.screens.live import LiveScreen
 from workbench.screens.steer import SteerScreen
 from workbench.widgets.line_field import LineField
 from workbench.widgets.steer_fields import GuideBox
+from workbench.widgets.steer_form import SAYS
 from workbench.widgets.steer_list import SteerList
 
 if TYPE_CHECKING:
@@ -393,3 +394,12 @@ async def test_one_key_goes_through_the_acts_and_keeps_what_is_typed(stage: Stag
         assert "(•) guide" in shown(pilot)
         await press(pilot, "ctrl+j")
         assert [c.args["text"] for c in stage.asked()] == ["words"]
+
+
+async def test_what_each_act_does_is_seen_whole_where_a_screen_has_80_cells(stage: Stage) -> None:
+    async with stage.app().run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        await press(pilot, "j", "s")
+        for says in SAYS.values():
+            await until(pilot, lambda says=says: says in shown(pilot))
+            await press(pilot, "ctrl+l")

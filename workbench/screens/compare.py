@@ -193,12 +193,17 @@ class CompareScreen(Measuring):
 
     def action_next_pair(self) -> None:
         """Show what differs between the next two."""
-        self._pair = (self._pair + 1) % len(self._pairs)
-        self._show_diff()
+        self._turn(1)
 
     def action_previous_pair(self) -> None:
         """Show what differs between the two before."""
-        self._pair = (self._pair - 1) % len(self._pairs)
+        self._turn(-1)
+
+    def _turn(self, by: int) -> None:
+        if len(self._pairs) == 1:
+            self.tell("two are compared: there is no other pair")
+            return
+        self._pair = (self._pair + by) % len(self._pairs)
         self._show_diff()
 
     def _patch(self) -> tuple[str, str]:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 CANDIDATES = ("candidate", "parent")
 """Fields that name a candidate."""
 WIDE = ("file", "model")
+TOLD = ("now", "known")
+"""Fields that are only read."""
 
 
 class GuideBox(TextArea):
@@ -123,9 +125,9 @@ def _widget(one: Field, start: Inert, about: About) -> Widget:
         box.tab_behavior, box.cursor_blink = "focus", False
         write_border(box, upper=Inert("Words for the agents"))
         return box
-    if one.name == "known":
-        known = Lines(id="known", classes="field")
-        known.set_lines([(span(" " * LABEL), Span(one.note, "dim"))])
-        return known
+    if one.name in TOLD:
+        told = Lines(id=one.name, classes="field")
+        told.set_lines([(span(" " * LABEL), Span(one.note, "dim"))])
+        return told
     suggests = about.models if one.name == "model" else ()
     return LineField(one.name, one.label, start, one.note, suggests, wide=one.name in WIDE)

@@ -22,18 +22,20 @@ ACTS = ("guide", "pin", "ban", "boost", "fork", "submit", "budget", "model")
 SAYS: dict[str, str] = {
     "guide": "Your words go into the agents' prompts, from the next one on.",
     "pin": "Pinned, it is always a possible parent.",
-    "ban": "Banned, it starts nothing new and is never the best. What was measured stays.",
+    "ban": "It starts nothing new and is never the best. Its numbers stay.",
     "boost": "It is chosen as a parent more often. A weight of 1 is as before.",
     "fork": "Starts paid proposals from it at once, each on its own lineage.",
     "submit": "A file of yours is judged as an attempt. It costs no query.",
     "budget": "Where the search ends; the word none takes a limit away.",
     "model": "Who answers an agent, from its next query on.",
 }
-"""What each act does, in a sentence."""
+"""What each act does, in a sentence that fits a form of 80 cells."""
 UNTIL_WITHDRAWN = "0"
 ROLES = (("all", "all agents"), ("ideas", "IBA"), ("improve", "COA"), ("fix", "EFA"))
 LIMITS = (("queries", "Queries"), ("cost_usd", "Dollars"), ("hours", "Hours"))
 NO_LIMIT = "none"
+FORM_TEXT = 66
+"""Cells of a text in the form, where a screen has 80."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,8 +268,9 @@ def _model_fields(about: About) -> tuple[Field, ...]:
     known = f"known: {', '.join(about.models)}" if about.models else ""
     return (
         _choice("role", "Agent", ROLES),
-        Field("model", Inert("Model"), note=inert_line(f"now: {told}", 56)),
-        Field("known", NO_TEXT, note=inert_line(known, 66)),
+        Field("model", Inert("Model")),
+        Field("now", NO_TEXT, note=inert_line(f"now: {told}", FORM_TEXT)),
+        Field("known", NO_TEXT, note=inert_line(known, FORM_TEXT)),
     )
 
 
