@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 EXAMPLES = int(os.environ.get("PIKE_PROPERTY_EXAMPLES", "100"))
 LIMIT_S = 150.0
 """For the engine to start what has a place; a place that stays idle ends the test here."""
+ALL_LIMIT_S = 900
+"""For a hundred whole searches in one test, half a minute on a quiet machine."""
 SHAPES = st.fixed_dictionaries(
     {
         "seed": st.integers(0, 10**6),
@@ -107,6 +110,7 @@ async def steered(running: Search, engine: Engine, random: Random) -> None:
     await until(lambda: len(engine.state.steers) > before or engine.state.state in ENDED)
 
 
+@pytest.mark.timeout(ALL_LIMIT_S)
 @settings(
     max_examples=EXAMPLES,
     deadline=None,

@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -37,6 +38,8 @@ LANGUAGES = (Language("extern-c", 0.6),)
 """With a compiler there are plain variants."""
 LIMIT_S = 150.0
 """For one search; the machine may be busy with others."""
+ALL_LIMIT_S = 900
+"""For a hundred whole searches in one test, half a minute on a quiet machine."""
 EXAMPLES = int(os.environ.get("PIKE_PROPERTY_EXAMPLES", "100"))
 RULE = settings(
     max_examples=EXAMPLES,
@@ -173,6 +176,7 @@ def played(shape: dict[str, Any], under: str) -> Search:
     return running
 
 
+@pytest.mark.timeout(ALL_LIMIT_S)
 @RULE
 @given(SHAPES)
 def test_every_rule_of_a_search_holds_at_every_position_of_its_journal(
