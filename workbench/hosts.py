@@ -155,7 +155,7 @@ def usable(executor: str, settings: Settings) -> Usable:
 
 
 def _usable(executor: str, settings: Settings) -> Usable:
-    found = of_executor(executor, settings)
+    found = named(executor, settings)
     used = tuple(host for host in found if not host.problem)
     if not used:
         why = "; ".join(f"{host.name}: {host.problem}" for host in found) or "it has none"

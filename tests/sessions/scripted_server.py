@@ -2,7 +2,8 @@
 
 A source with `# die` ends the server; one with `# slow` stays pending until it is cancelled. `python -m
 tests.sessions.scripted_server [DEVICE TITLE]`: what it says it has, by default the CPU that the fates are of; `@FILE`
-for a title that may change. While the file of the variable PIKE_TEST_HANG is there, no job ends.
+for a title that may change. While the file of the variable PIKE_TEST_HANG is there, no job ends; that of
+PIKE_TEST_HOSTS holds what it says of its hosts.
 """
 
 import hashlib
@@ -76,7 +77,13 @@ def build(device: str = DEVICE, title: str = TITLE) -> MCPServer[Any]:
         jobs[job_id]["state"] = "cancelled"
         return _result({"state": "cancelled", "job_id": job_id})
 
+    server.resource("kernel://hosts/{name}", mime_type="application/json")(_hosts)
     return server
+
+
+async def _hosts(name: str) -> str:
+    del name
+    return _now(f"@{os.environ['PIKE_TEST_HOSTS']}")
 
 
 def _hangs() -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from dataclasses import replace
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.workbench.commanding import Pike
+    from workbench.config import Settings
 
 H200 = Place("cuda:0", "NVIDIA H200", "GPU-1", 4, 4)
 H100 = Place("cuda:0", "NVIDIA H100 80GB HBM3", "GPU-2", 4, 4)
@@ -71,37 +73,40 @@ def test_evaluators_of_the_settings_are_asked_and_one_that_is_gone_says_why(
     assert "left out" in told.out
 
 
-def test_a_host_s_words_are_inert(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file that holds what the scripted evaluator `far` says of its hosts."""
+    path = tmp_path / "hosts.json"
+    monkeypatch.setenv("PIKE_TEST_HOSTS", str(path))
+    return path
+
+
+def far() -> Settings:
+    """Return settings whose one evaluator is the scripted one."""
+    words = [sys.executable, "-m", "tests.sessions.scripted_server"]
+    return replace(config.load({}), evaluators={"far": {"command": words}})
+
+
+def test_a_host_s_words_are_inert(said: Path) -> None:
     hostile: dict[str, object] = {"host": "gpu\x1b[31m1\n", "problem": "\x07gone", "places": []}
-
-    async def say(_self: object) -> list[dict[str, object]]:
-        return [hostile]
-
-    monkeypatch.setattr("sessions.mcp_evaluator.McpEvaluator.hosts", say)
-    (host,) = hosts.of_executor("local", config.load({}))
+    said.write_text(json.dumps([hostile]), encoding="utf-8")
+    (host,) = hosts.of_settings(far())
     assert "\x1b" not in host.name
     assert "\n" not in host.name
     assert "\x07" not in host.problem
 
 
 def test_a_cluster_none_of_whose_machines_will_do_is_refused_and_asked_once_a_minute(
-    monkeypatch: pytest.MonkeyPatch,
+    said: Path,
 ) -> None:
-    asked: list[str] = []
-
-    async def say(_self: object) -> list[dict[str, object]]:
-        asked.append("again")
-        there: list[dict[str, object]] = [{"host": "gpu3", "problem": "it has pike 0.0.9"}]
-        return there if len(asked) < 2 else [*there, {"host": "gpu1", "sandbox": "bwrap"}]
-
-    monkeypatch.setattr("sessions.mcp_evaluator.McpEvaluator.hosts", say)
-    monkeypatch.setattr(hosts, "_seen", {})
-    settings = config.load({})
-    with pytest.raises(CannotGoOn, match="no machine of local can evaluate: gpu3: it has pike 0"):
-        hosts.usable("local", settings)
-    assert [host.name for host in hosts.usable("local", settings).hosts] == ["gpu1"]
-    assert hosts.usable("local", settings).told == "gpu3 is left out: it has pike 0.0.9"
-    assert len(asked) == 2
+    gone = {"host": "gpu3", "problem": "it has pike 0.0.9"}
+    said.write_text(json.dumps([gone]), encoding="utf-8")
+    with pytest.raises(CannotGoOn, match="no machine of far can evaluate: gpu3: it has pike 0"):
+        hosts.usable("far", far())
+    said.write_text(json.dumps([gone, {"host": "gpu1", "sandbox": "bwrap"}]), encoding="utf-8")
+    assert [host.name for host in hosts.usable("far", far()).hosts] == ["gpu1"]
+    said.unlink()
+    assert hosts.usable("far", far()).told == "gpu3 is left out: it has pike 0.0.9"
 
 
 def test_machines_left_out_weak_or_mixed_are_told_of() -> None:
