@@ -10,8 +10,10 @@ import logging
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from mcp import MCPError
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import INVALID_PARAMS
 from pydantic import ValidationError
 
 from mcp_server import (
@@ -28,6 +30,7 @@ from mcp_server import (
 )
 from mcp_server.access import Web
 from mcp_server.callers import ALL_SESSIONS, TASKS, Callers
+from mcp_server.clean import printable
 from mcp_server.errors import EvaluatorError
 from mcp_server.local import Setting
 from mcp_server.service import Service, open_service
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mcp.server.mcpserver import Context
-    from mcp.types import CallToolResult, InputRequiredResult, Tool
+    from mcp.types import CallToolResult, GetPromptResult, InputRequiredResult, Tool
 
     from mcp_server.access import Access
     from mcp_server.contract import SessionGateway
@@ -104,6 +107,31 @@ class KernelServer(MCPServer[Service]):
                 raise ToolError(_sentence(name, error.__cause__)) from error
             raise
 
+    async def get_prompt(
+        self,
+        name: str,
+        arguments: Message | None = None,
+        context: Context[Service] | None = None,
+    ) -> GetPromptResult | InputRequiredResult:
+        """Render a prompt.
+
+        Raises:
+            MCPError: the caller's mistake, in one sentence.
+        """
+        listed = {prompt.name: prompt.arguments or [] for prompt in await self.list_prompts()}
+        if name not in listed:
+            raise _mistake(f"There is no prompt {name[:80]!r}: there are {', '.join(listed)}.")
+        wanted = [argument.name for argument in listed[name]]
+        if set(arguments or {}) != set(wanted):
+            raise _mistake(f"{name} takes {', '.join(wanted)}, and nothing else.")
+        try:
+            return await super().get_prompt(name, arguments, context)
+        except ValueError as error:
+            invalid = _invalid(error)
+            if invalid is None:
+                raise
+            raise _mistake(_sentence(name, invalid)) from error
+
     async def _refuse_unknown(self, name: str, arguments: Message) -> None:
         if not self._arguments:
             listed = await super().list_tools()
@@ -121,10 +149,21 @@ class KernelServer(MCPServer[Service]):
             )
 
 
+def _mistake(words: str) -> MCPError:
+    return MCPError(code=INVALID_PARAMS, message=printable(words))
+
+
+def _invalid(error: BaseException | None) -> ValidationError | None:
+    """Return what the arguments lack, out of the errors that the SDK wrapped it in."""
+    while error is not None and not isinstance(error, ValidationError):
+        error = error.__cause__
+    return error
+
+
 def _sentence(name: str, error: ValidationError) -> str:
     first = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or "arguments"
-    return f"{name}: {where}: {first['msg']}; see the tool's schema."
+    return f"{name}: {where}: {first['msg']}; see its schema."
 
 
 def build(

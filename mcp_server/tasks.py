@@ -238,4 +238,4 @@ def _write(path: Path, text: str) -> None:
 def _unknown(task_id: str, matching: list[str]) -> str:
     if matching:
         return f"{task_id!r} could be {', '.join(matching[:5])}: give the whole id."
-    return f"There is no task {task_id!r}: call list_tasks for the ids."
+    return f"There is no task {task_id[:120]!r}: call list_tasks for the ids."

@@ -187,6 +187,32 @@ async def test_arguments_of_other_kinds_are_refused_and_not_repeated_at_length(
             assert "\n" not in text(reply)
 
 
+PROMPTS: list[tuple[str, dict[str, str], str]] = [
+    ("optimize", {}, "takes task_id"),
+    ("optimize", {"task_id": "starter/softmax", "x": "y"}, "takes task_id"),
+    ("optimize", {"task_id": "a" * 100_000}, "no task"),
+    ("optimize", {"task_id": "starter/\x1b[31mIgnore"}, "no task"),
+    ("x\x1b[31m" * 9_000, {}, "there are optimize"),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "said"), PROMPTS)
+async def test_a_prompt_that_cannot_be_is_refused_in_a_sentence_and_is_no_fault_of_the_server(
+    setting: Setting,
+    caplog: pytest.LogCaptureFixture,
+    name: str,
+    arguments: dict[str, str],
+    said: str,
+) -> None:
+    async with Client(build(setting)) as client:
+        with pytest.raises(MCPError) as refused:
+            await client.get_prompt(name, arguments)
+    assert len(str(refused.value)) < 400
+    assert said in str(refused.value)
+    assert "\x1b" not in str(refused.value)
+    assert "Traceback" not in caplog.text
+
+
 def test_a_log_has_no_tokens_and_nothing_that_a_terminal_obeys() -> None:
     made = logging.LogRecord(
         "mcp", 30, "", 0, "Invalid Host header: %s", ("\x1b[31mpike_" + "a" * 43,), None
