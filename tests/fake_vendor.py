@@ -56,6 +56,14 @@ class Say:
 
 
 @dataclass(frozen=True, slots=True)
+class Write:
+    """Answer with a stream written elsewhere: how tools are asked for."""
+
+    events: tuple[Json, ...]
+    end: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Fail:
     """Answer with a status, as the vendor words it."""
 
@@ -91,7 +99,7 @@ class BreakOff:
     text: str = "half of an answer"
 
 
-Act = Say | Fail | Hang | Die | FailInStream | BreakOff
+Act = Say | Write | Fail | Hang | Die | FailInStream | BreakOff
 
 
 @dataclass(slots=True)
@@ -183,6 +191,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._fail(Fail(400, wrong, code="invalid_request_error"), wire)
         elif isinstance(act, Say):
             self._send(wire.kind, wire.say(act))
+        elif isinstance(act, Write):
+            self._send(wire.kind, _events(*act.events) + act.end)
         elif isinstance(act, Fail):
             self._fail(act, wire)
         elif isinstance(act, Hang):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from sessions.models import thinking
+from sessions.models import thinking, tools_anthropic
 from sessions.models.failure import Failure, TryFailed, of_status
 from sessions.models.network import REQUEST_LIMIT_S, Answer, Growing
 from sessions.models.port import Finish, Request, Usage
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _FINISH = {
     "end_turn": Finish.STOP,
     "stop_sequence": Finish.STOP,
+    "tool_use": Finish.STOP,
     "max_tokens": Finish.LENGTH,
     "model_context_window_exceeded": Finish.LENGTH,
     "refusal": Finish.REFUSED,
@@ -82,7 +83,8 @@ class Anthropic:
         said = Growing(on_text)
         async with self._client.messages.stream(
             model=self._model,
-            messages=[{"role": "user", "content": _content(request)}],
+            messages=tools_anthropic.messages(request, _content(request)),
+            **tools_anthropic.options(request),
             **thinking.of_anthropic(self._model, request.thinking, request.max_tokens),
         ) as stream:
             async for piece in stream.text_stream:
@@ -106,7 +108,7 @@ def _answer(message: Message) -> Answer:
         raise TryFailed(Failure("network", "the answer broke off"))
     text = "".join(block.text for block in message.content if block.type == "text")
     finish = _FINISH.get(message.stop_reason, Finish.OTHER)
-    return Answer(text, finish, _usage(message), message.model)
+    return Answer(text, finish, _usage(message), message.model, turn=tools_anthropic.turn(message))
 
 
 def _usage(message: Message) -> Usage:

@@ -21,6 +21,7 @@ class ClientsModel:
     name = "mcp"
     label = "mcp (external agents answer)"
     network = False
+    calls_tools = False
 
     def estimate_usd(self, prompt: Prompt, max_tokens: int) -> float | None:
         """Return None: what an external agent pays, only it knows."""

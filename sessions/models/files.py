@@ -50,6 +50,7 @@ class FilesModel:
     name = "files"
     label = "files (replies laid beside prompts)"
     network = False
+    calls_tools = False
 
     def __init__(self, artifacts: Path | None = None, clock: Clock | None = None) -> None:
         """Use a session's folder of artifacts; without one, nothing can be asked."""

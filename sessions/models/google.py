@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from contextlib import aclosing
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
-from sessions.models import thinking
+from sessions.models import thinking, tools_google
 from sessions.models.failure import Failure, TryFailed, of_status
 from sessions.models.network import REQUEST_LIMIT_S, Answer, Growing
 from sessions.models.port import Finish, Request, Usage
@@ -85,21 +86,25 @@ class Google:
         config = types.GenerateContentConfig(
             max_output_tokens=request.max_tokens,
             thinking_config=None if thought is None else types.ThinkingConfig(**thought),
-            # The stable version of the API knows no thinking.
-            http_options=None if thought is None else types.HttpOptions(api_version="v1beta"),
+            # The stable version of the API knows no thinking and no tools.
+            http_options=types.HttpOptions(api_version="v1beta")
+            if thought is not None or request.tools
+            else None,
             temperature=request.sampling.get("temperature"),
             top_p=request.sampling.get("top_p"),
+            **tools_google.options(request),
         )
         said = Growing(on_text)
-        last = _Last()
+        last, parts = _Last(), tools_google.Parts()
         chunks = await self._client.aio.models.generate_content_stream(
-            model=self._model, contents=request.prompt.text, config=config
+            model=self._model, contents=tools_google.contents(request), config=config
         )
         async with aclosing(cast("AsyncGenerator[types.GenerateContentResponse]", chunks)):
             async for chunk in chunks:
                 last.take(chunk)
+                parts.take(chunk)
                 said.add(_text(chunk))
-        return last.answer(said.text, self._model)
+        return replace(last.answer(said.text, self._model), turn=parts.turn(said.text))
 
 
 class _Last:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sessions.models.limiter import Limiter
     from sessions.models.port import OnNote, OnText
     from sessions.models.pricing import Pricing
+    from sessions.models.tools import Turn
     from strategies.protocol import Prompt
 
 log = logging.getLogger(__name__)
@@ -41,6 +42,8 @@ class Answer:
     usage: Usage | None
     model: str
     """As the vendor names it."""
+    turn: Turn | None = None
+    """The tools that it asks for."""
 
 
 class Growing:
@@ -102,6 +105,7 @@ class NetworkModel:
     """A language model behind a vendor's API."""
 
     network = True
+    calls_tools = True
 
     def __init__(
         self,
@@ -166,7 +170,7 @@ class NetworkModel:
         cost = self._pricing.cost_usd(got.usage)
         if cost is None:
             cost = self._pricing.named(got.model).cost_usd(got.usage)
-        return Reply(got.text, got.finish, got.usage, cost, got.model)
+        return Reply(got.text, got.finish, got.usage, cost, got.model, got.turn)
 
     async def close(self) -> None:
         """Release connections."""

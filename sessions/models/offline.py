@@ -6,23 +6,27 @@
 | start | the idea's rule, on the original |
 | improve, cross | the parent's rules and an unused one, or another compile mode, by sample number |
 | fix | without the rule that the error names, else without the newest, at last a plain subclass |
+
+Offered tools, it has its file checked before it answers; one that fails is mended as in a fix, and checked again.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sessions.models import offline_tools
 from sessions.models.derived import Base, base_of, derive, is_derived, rules_in
 from sessions.models.port import Finish, Reply, Request
 from sessions.models.rules import COMPILES, HALVES, SAYS, WHY, Rule, applicable, together
-from strategies.protocol import Kind, PromptRole
+from strategies.protocol import Attempt, Candidate, Kind, PromptRole, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sessions.models.port import OnNote, OnText
-    from strategies.protocol import Candidate, Context, Prompt, Verdict
+    from strategies.protocol import Context, Prompt
 
 _IDEAS = 10
 
@@ -53,6 +57,7 @@ class OfflineModel:
     name = "offline"
     label = "offline (rules, no model)"
     network = False
+    calls_tools = True
 
     def estimate_usd(self, prompt: Prompt, max_tokens: int) -> float | None:
         """Return 0: rules cost nothing."""
@@ -62,9 +67,9 @@ class OfflineModel:
     async def answer(self, request: Request, on_text: OnText, on_note: OnNote) -> Reply:
         """Answer at once."""
         del on_note
-        text = answer(request.prompt, request.sample)
+        text, turn = offline_tools.taken(request, answer(request.prompt, request.sample), mended)
         on_text(text)
-        return Reply(text, Finish.STOP, None, 0.0, self.name)
+        return Reply(text, Finish.STOP, None, 0.0, self.name, turn)
 
     async def close(self) -> None:
         """Release nothing."""
@@ -92,6 +97,22 @@ def answer(prompt: Prompt, sample: int) -> str:
             | PromptRole.FIX_UNCHECKED
         ):
             return _fix(context)
+
+
+def mended(context: Context, source: str, said: str) -> str:
+    """Return the reply to a tool that found a file of ours at fault: the file without what its words name."""
+    failed = Candidate("", context.original.id, source, None)
+    verdict = Verdict(_kind(said), stderr=said)
+    return _fix(replace(context, attempts=(Attempt(failed, 0, verdict),)))
+
+
+def _kind(said: str) -> Kind:
+    first = said.partition("\n")[0].partition("/")[0].partition(" ")[0]
+    return _KINDS.get(first, Kind.ERROR)
+
+
+_KINDS = {"wrong_result": Kind.WRONG, "rejected": Kind.REJECTED, "timeout": Kind.TIMEOUT}
+"""By the first word of what a tool says."""
 
 
 def _ideas(context: Context) -> str:

@@ -6,7 +6,7 @@ import hashlib
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from sessions.models import thinking
+from sessions.models import thinking, tools_openai
 from sessions.models.failure import Failure, TryFailed, of_status
 from sessions.models.network import REQUEST_LIMIT_S, Answer, Growing
 from sessions.models.port import Finish, Request, Usage
@@ -25,6 +25,7 @@ Api = Literal["responses", "chat"]
 
 _CHAT_FINISH = {
     "stop": Finish.STOP,
+    "tool_calls": Finish.STOP,
     "length": Finish.LENGTH,
     "content_filter": Finish.REFUSED,
 }
@@ -122,9 +123,10 @@ class OpenAICompatible:
         effort = thinking.of_openai(self._model, request.thinking, own=self._own)
         if effort:
             more["reasoning"] = {"effort": effort}
+        more |= tools_openai.respond_options(request, self._model)
         stream = await self._client.responses.create(
             model=self._model,
-            input=request.prompt.text,
+            input=tools_openai.respond_input(request),
             max_output_tokens=request.max_tokens,
             stream=True,
             store=False,
@@ -143,13 +145,14 @@ class OpenAICompatible:
     async def _chat(self, request: Request, on_text: OnText) -> Answer:
         stream = await self._client.chat.completions.create(
             model=self._model,
-            messages=[{"role": "user", "content": request.prompt.text}],
+            messages=tools_openai.chat_messages(request),
             stream=True,
             stream_options={"include_usage": True},
             extra_body={
                 self._length_word: request.max_tokens,
                 **self._more(request),
                 **self._reasoning(request),
+                **tools_openai.chat_options(request),
             },
         )
         whole = _Chat(on_text)
@@ -168,6 +171,7 @@ class _Chat:
         self._refused = False
         self._usage: Usage | None = None
         self._model = ""
+        self._calls = tools_openai.ChatCalls()
 
     def take(self, chunk: ChatCompletionChunk) -> None:
         """Add a chunk."""
@@ -179,13 +183,15 @@ class _Chat:
                 self._finish = _CHAT_FINISH.get(choice.finish_reason, Finish.OTHER)
             self._refused = self._refused or bool(choice.delta.refusal)
             self._said.add(choice.delta.content or "")
+            self._calls.take(choice.delta)
 
     def answer(self, model: str) -> Answer:
         """Return the whole answer; a stream that never said why it ended broke off."""
         if self._finish is None:
             raise TryFailed(Failure("network", "the answer broke off"))
         finish = Finish.REFUSED if self._refused else self._finish
-        return Answer(self._said.text, finish, self._usage, self._model or model)
+        text = self._said.text
+        return Answer(text, finish, self._usage, self._model or model, self._calls.turn(text))
 
 
 def _ended(event: ResponseStreamEvent) -> Response | None:
@@ -202,7 +208,8 @@ def _responded(response: Response) -> Answer:
     if response.error is not None:
         raise TryFailed(_in_stream(response.error.code, response.error.message))
     usage = _response_usage(response.usage) if response.usage else None
-    return Answer(response.output_text, _response_finish(response), usage, response.model)
+    turn = tools_openai.respond_turn(response)
+    return Answer(response.output_text, _response_finish(response), usage, response.model, turn)
 
 
 def _response_finish(response: Response) -> Finish:

@@ -17,6 +17,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from sessions.models.tools import Round, Tool, Turn
     from strategies.protocol import Prompt
 
 MAX_TOKENS = 32_000
@@ -82,6 +83,18 @@ class Request:
     sample: int
     query: str = ""
     """`q12`: the same for a query that is asked again after a crash."""
+    tools: tuple[Tool, ...] = ()
+    """What the model may call; empty: it answers at once."""
+    rounds: tuple[Round, ...] = ()
+    """What was said and found in this step before, oldest first."""
+    last_round: bool = False
+    """The tools are named, as they were used, but it must answer now."""
+
+    @property
+    def round(self) -> int:
+        """1.. where tools are offered; 0 where they are not."""
+        return len(self.rounds) + 1 if self.tools else 0
+
     max_tokens: int = MAX_TOKENS
     sampling: dict[str, Any] = field(default_factory=dict[str, Any])
     """temperature, top_p: only what was set, and only for vendors that take it."""
@@ -117,6 +130,8 @@ class Reply:
     """None: unknown, never zero; the offline and recorded models cost 0."""
     model: str = ""
     """As the provider names it."""
+    turn: Turn | None = None
+    """The tools that it asks for before it answers; None: this is the answer."""
 
 
 OnText = Callable[[str], None]
@@ -134,6 +149,8 @@ class LanguageModel(Protocol):
     """As shown: `offline (rules, no model)`."""
     network: bool
     """Whether a query leaves this machine (and so may be lost in flight, and is stored before use)."""
+    calls_tools: bool
+    """Whether it can be offered the agents' tools."""
 
     def estimate_usd(self, prompt: Prompt, max_tokens: int) -> float | None:
         """Return an upper estimate of one query's cost; None if the model's price is unknown."""

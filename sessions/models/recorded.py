@@ -77,6 +77,7 @@ class RecordedModel:
     name = "recorded"
     label = "recorded (answers written beforehand)"
     network = False
+    calls_tools = False
 
     def __init__(self, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
         """`sleep` is where an answer's latency is spent."""

@@ -13,9 +13,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from sessions.models.port import Finish, ModelFailed, ModelRefused, Reply, Request, Usage
+from sessions.models.tools import Turn, call
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
     from pathlib import Path
 
     from sessions.models.port import OnNote, OnText
@@ -48,16 +49,26 @@ class Line:
     latency_s: float = 0.0
     fault: Fault = Fault.NONE
     cost_usd: float = 0.0
+    round: int | None = None
+    """1.. within the step, where tools are offered; 0 where they are not."""
+    calls: Sequence[Mapping[str, Any]] = ()
+    """Tools that it asks for: `{"tool": NAME, "arguments": {…}}`."""
 
     def agrees(self, request: Request) -> bool:
         """Tell whether this line may answer the request."""
-        asked = {"role": request.prompt.role, "proposal": request.proposal, "step": request.step}
+        asked = {
+            "role": request.prompt.role,
+            "proposal": request.proposal,
+            "step": request.step,
+            "round": request.round,
+        }
         return all(getattr(self, key) in (None, value) for key, value in asked.items())
 
     @property
     def specific(self) -> int:
         """How much of a request the line names."""
-        return sum(key is not None for key in (self.role, self.proposal, self.step))
+        named = (self.role, self.proposal, self.step, self.round)
+        return sum(key is not None for key in named)
 
 
 class ScriptedModel:
@@ -76,6 +87,7 @@ class ScriptedModel:
         self.name = name
         self.label = f"{name} (scripted)"
         self.network = network
+        self.calls_tools = True
         self.asked: list[Request] = []
         self.counts: dict[tuple[str, int], int] = defaultdict(int)
         """Times asked, by (proposal, step)."""
@@ -135,7 +147,14 @@ async def _spoken(line: Line) -> Reply:
 
 def _reply(line: Line, text: str, finish: Finish) -> Reply:
     usage = Usage(100, 0, 0, max(1, len(text) // 4))
-    return Reply(text, finish, usage, line.cost_usd, "scripted")
+    return Reply(text, finish, usage, line.cost_usd, "scripted", _turn(line))
+
+
+def _turn(line: Line) -> Turn | None:
+    asked = [
+        call(one.get("tool"), one.get("arguments"), None, n) for n, one in enumerate(line.calls)
+    ]
+    return Turn([], tuple(asked), line.text) if asked else None
 
 
 def read_script(path: Path) -> list[Line]:
