@@ -20,7 +20,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib
+import os
+import select
 import socket
+import threading
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -36,6 +39,7 @@ _STORE_BYTES = 80 * 1024 * 1024
 """Nobody needs more for JSON."""
 
 _REACH_LIMIT_S = 10.0
+_LOOK_MS = 200
 
 
 def connect(ray: Any, address: str) -> str:
@@ -67,6 +71,18 @@ def reach(address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), _REACH_LIMIT_S).close()
 
 
+def leave_early(fd: int, connected: threading.Event) -> None:
+    """End this program if the server is gone, or wants no more of it, before Ray is connected.
+
+    What Ray started ends with us. The server says nothing before it knows that we are connected.
+    """
+    waiting = select.poll()
+    waiting.register(fd, select.POLLIN)
+    while not connected.is_set():
+        if waiting.poll(_LOOK_MS):
+            os._exit(1)
+
+
 def main() -> None:
     """Connect, and serve until the server or the cluster is gone."""
     parser = argparse.ArgumentParser()
@@ -74,6 +90,8 @@ def main() -> None:
     parser.add_argument("--address", required=True)
     parser.add_argument("--setting", required=True)
     typed = parser.parse_args()
+    connected = threading.Event()
+    threading.Thread(target=leave_early, args=(typed.fd, connected), daemon=True).start()
     link = Link(socket.socket(fileno=typed.fd))
     try:
         reach(typed.address)
@@ -82,6 +100,7 @@ def main() -> None:
     except Exception as error:  # noqa: BLE001 -- Ray raises whatever its parts raise
         anyio.run(link.send, {"op": "failed", "cause": one_line(error)})
         return
+    connected.set()
     anyio.run(_serve, link, Cluster(ray, typed.setting.encode(), link), where)
 
 

@@ -258,4 +258,4 @@ def one_line(error: BaseException) -> str:
     if type(error).__name__ in _IN_PLAIN_WORDS:
         return _IN_PLAIN_WORDS[type(error).__name__]
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0][:300] if lines else 'no reason given'}"
+    return f"{type(error).__name__}: {' '.join(lines[:2])[:300] or 'no reason given'}"

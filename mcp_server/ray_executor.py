@@ -276,8 +276,9 @@ class RayExecutor:
             )
 
     def _no_cluster(self, cause: str) -> str:
+        where, why = printable(self._joined or self.address), printable(cause)[:400].rstrip(".")
         return (
-            f"The Ray cluster {printable(self._joined or self.address)} is of no use: {printable(cause)[:400]} "
+            f"The Ray cluster {where} is of no use: {why}. "
             "Does its head run (`ray start --head`), and is its token here (~/.ray/auth_token)?"
         )
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
@@ -108,13 +109,19 @@ async def start(group: TaskGroup, address: str, setting: Setting) -> RayProcess:
 
 def _environment(setting: Setting) -> dict[str, str]:
     """Return ours, with Ray's defaults where nothing else was chosen; a cluster made of this machine inherits it."""
-    found = {**_RAYS_DEFAULTS, **os.environ, "PIKE_HOME": str(setting.home.absolute())}
+    # A cluster made by `ray start` where a token lies asks for it; whoever joins brings it only if told to.
+    token = {"RAY_AUTH_MODE": "token"} if _has_token() else {}
+    found = {**_RAYS_DEFAULTS, **token, **os.environ, "PIKE_HOME": str(setting.home.absolute())}
     path = [str(PACKAGE.parent), *filter(None, [found.get("PYTHONPATH")])]
     return {**found, "PYTHONPATH": os.pathsep.join(path)}
 
 
+def _has_token() -> bool:
+    named = os.environ.get("RAY_AUTH_TOKEN") or os.environ.get("RAY_AUTH_TOKEN_PATH")
+    return bool(named) or Path("~/.ray/auth_token").expanduser().exists()
+
+
 _RAYS_DEFAULTS = {
-    "RAY_AUTH_MODE": "token",  # a cluster asks for it by default, a driver brings it only so
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_DEDUP_LOGS": "0",
     "RAY_memory_monitor_refresh_ms": "0",  # our own limits hold, and name what passed them

@@ -66,7 +66,7 @@ async def test_where_any_node_has_gpus_only_those_evaluate() -> None:
 
 
 def test_rays_errors_are_told_in_a_line() -> None:
-    assert ray_cluster.one_line(Lost("It did not\nanswer.")) == "Lost: It did not"
+    assert ray_cluster.one_line(Lost("It did not\nanswer.")) == "Lost: It did not answer."
     assert ray_cluster.one_line(ValueError()) == "ValueError: no reason given"
     died = type("ActorDiedError", (Exception,), {})("pages\n" * 50)
     assert ray_cluster.one_line(died) == "Our actor there died."
