@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from sessions import budget, replies
+from sessions import budget, replies, tool_rounds, tool_talk
 from sessions import facts as f
+from sessions.agent_tools import TOOLS
 from sessions.budget import UNPAID, Room
 from sessions.ids import query_id
 from sessions.journal import key_of
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 
     from sessions.model import QueryRecord, State, TrajectoryRecord
     from sessions.models.port import LanguageModel, Reply
+    from sessions.models.tools import Round
     from sessions.parts import Parts
     from strategies.protocol import Prompt
 
@@ -45,6 +48,8 @@ FAILURES = 3
 """Failed queries in a row that pause a session."""
 AGAIN_S = 0.5
 """Between two looks for an answer that comes from outside."""
+_OFFERED = json.dumps([asdict(tool) for tool in TOOLS])
+"""The tools, about as long as a vendor is told of them."""
 _DOING = {"IBA": "ideas", "COA": "writing", "EFA": "fixing"}
 _ROLE = {Agent.IBA: IDEAS_MODEL, Agent.COA: IMPROVE_MODEL, Agent.EFA: FIX_MODEL}
 """The configured role whose model an agent asks."""
@@ -67,6 +72,9 @@ class Draft:
     estimate_usd: float | None
     agent: str
     thinking: str
+    round: int
+    """0: no tools are offered."""
+    last_round: bool
 
 
 class Asking:
@@ -102,9 +110,7 @@ class Asking:
             query.model, prompt_hash(query.prompt_key, {}), query.sample
         )
         if stored is not None:
-            key = key_of(stored.text)
-            done = f.QueryDone(name, key, stored.finish, None, None, None, 0.0, 0.0, replayed=True)
-            await self._parts.recorder.write(done)
+            await self._parts.recorder.write(replies.replayed(name, stored))
             return
         target = _target(record)
         self._parts.live.agent(query.agent, _DOING[prompt.agent.value], target)
@@ -117,15 +123,7 @@ class Asking:
         self, record: TrajectoryRecord, query: QueryRecord, model: LanguageModel, prompt: Prompt
     ) -> None:
         parts, began = self._parts, self._parts.clock.now()
-        position = record.proposal.meta.get("position")
-        request = Request(
-            prompt=replace(prompt, context=replace(prompt.context, sample=query.sample)),
-            proposal=record.proposal.id,
-            step=query.step,
-            query=query.id,
-            position=position if isinstance(position, int) else None,
-            sample=query.sample,
-        )
+        request = await self._request(record, query, prompt)
         try:
             reply = await self._patient(thinking.bound(model, query.thinking), request, query)
         except (ModelRefused, ReplayMiss) as error:
@@ -140,6 +138,28 @@ class Asking:
         else:
             if reply is not None:
                 await self._done(query, reply, parts.clock.now() - began)
+
+    async def _request(
+        self, record: TrajectoryRecord, query: QueryRecord, prompt: Prompt
+    ) -> Request:
+        """Return what a model is asked; in a further round, the first prompt and all that was said since."""
+        state, position = self._parts.state, record.proposal.meta.get("position")
+        rounds, sample, words = tool_rounds.earlier(state, query), query.sample, ""
+        if rounds:
+            first = await self._parts.library.text(rounds[0].prompt_key)
+            prompt, sample = replace(prompt, text=first), rounds[0].sample
+            words = tool_talk.said_besides(state, query, rounds)
+        return Request(
+            prompt=replace(prompt, context=replace(prompt.context, sample=sample)),
+            proposal=record.proposal.id,
+            step=query.step,
+            query=query.id,
+            position=position if isinstance(position, int) else None,
+            sample=sample,
+            tools=TOOLS if query.round else (),
+            rounds=await self._talk(rounds, words),
+            last_round=query.last_round,
+        )
 
     async def _patient(
         self, model: LanguageModel, request: Request, query: QueryRecord
@@ -173,8 +193,7 @@ class Asking:
             await parts.clock.sleep(AGAIN_S)
 
     async def _done(self, query: QueryRecord, reply: Reply, seconds: float) -> None:
-        clean = replace(reply, text=self._parts.redactor.text(reply.text))
-        entry = replies.kept(query, clean, seconds)
+        entry = replies.kept(query, replies.clean(reply, self._parts.redactor), seconds)
         await self._parts.recorder.decide(lambda _: None if query.end else entry)
 
     async def _refused(self, query: QueryRecord, cause: str, code: str) -> None:
@@ -207,7 +226,8 @@ class Asking:
         record = draft.record
         stale = next_step(state, record, self._parts.rules) != draft.reserve
         stale = stale or _said(state, record, draft.reserve) != draft.said
-        stale = stale or model_of(state, record, draft.reserve.model) != draft.model
+        stale = stale or _model(state, record, draft.reserve) != draft.model
+        stale = stale or self._round(record, draft.reserve) != (draft.round, draft.last_round)
         if stale or record.closed or below_ban(state, record) or not self._parts.gate.is_open:
             return Room.WAIT
         return budget.room(
@@ -236,13 +256,17 @@ class Asking:
             reserved_usd=draft.estimate_usd,
             steers=list(draft.said),
             thinking=draft.thinking,
+            round=draft.round,
+            last_round=draft.last_round,
         )
         return Entry((sent,), texts=(text,))
 
     async def _draft(self, record: TrajectoryRecord, reserve: Reserve, place: int) -> Draft:
         state = self._parts.state
-        said, model = _said(state, record, reserve), model_of(state, record, reserve.model)
-        prompt = await self._prompt(record, reserve, said.values())
+        said, model = _said(state, record, reserve), _model(state, record, reserve)
+        number, last = self._round(record, reserve)
+        prompt = await self._drafted(record, reserve, said, number, last=last)
+        whole = await self._whole(record, reserve, prompt, number)
         level = self._parts.opened.thinking.get(_ROLE[prompt.agent], "")
         return Draft(
             record=record,
@@ -250,14 +274,65 @@ class Asking:
             prompt=prompt,
             model=model,
             said=said,
-            estimate_usd=_estimate_usd(self._parts.models[model], level, prompt),
+            estimate_usd=_estimate_usd(self._parts.models[model], level, whole),
             agent=f"{prompt.agent.value}-{place}",
             thinking=level,
+            round=number,
+            last_round=last,
         )
 
-    async def _rebuilt(self, record: TrajectoryRecord, query: QueryRecord) -> Prompt:
-        """Return the prompt of a query that an earlier engine sent."""
+    def _round(self, record: TrajectoryRecord, reserve: Reserve) -> tuple[int, bool]:
+        """Return a query's number among the rounds of its step, 0 where no tools are offered, and if it must answer."""
         state = self._parts.state
+        last = tool_rounds.must_answer(state, record, reserve.round)
+        if reserve.round > 1:
+            return reserve.round, last
+        model = self._parts.models[_model(state, record, reserve)]
+        offered = not last and model.calls_tools and reserve.role is not PromptRole.IDEAS
+        return int(offered and tool_rounds.limit(state) > 0), False
+
+    async def _drafted(
+        self,
+        record: TrajectoryRecord,
+        reserve: Reserve,
+        said: dict[str, str],
+        number: int,
+        *,
+        last: bool,
+    ) -> Prompt:
+        if reserve.round == 1:
+            return await self._prompt(record, reserve, said.values(), tools=bool(number))
+        state = self._parts.state
+        rounds = tool_rounds.before(state, record, reserve.step)
+        words = tool_rounds.words(state, list(said), state.seq + 1, rounds)
+        told = tool_talk.besides(words, last=last)
+        text = tool_talk.text_of(number, await self._talk(rounds, told))
+        return replace(await self._rebuilt(record, rounds[0]), text=text)
+
+    async def _talk(self, rounds: Sequence[QueryRecord], words: str) -> tuple[Round, ...]:
+        parts = self._parts
+        talk = await tool_talk.rounds(parts.state, parts.library, rounds, words)
+        return tuple(replace(one, words=parts.redactor.text(one.words)) for one in talk)
+
+    async def _whole(
+        self, record: TrajectoryRecord, reserve: Reserve, prompt: Prompt, number: int
+    ) -> Prompt:
+        """Return a prompt with all that goes to the model with it, for what it costs."""
+        if not number:
+            return prompt
+        library, keys = self._parts.library, list[str]()
+        if reserve.round > 1:
+            rounds = tool_rounds.before(self._parts.state, record, reserve.step)
+            keys = [rounds[0].prompt_key, *(one.turn_key for one in rounds)]
+            keys += [call.result_key for one in rounds for call in one.calls]
+        texts = [await library.text(key) for key in keys]
+        return replace(prompt, text="\n".join([*texts, prompt.text, _OFFERED]))
+
+    async def _rebuilt(self, record: TrajectoryRecord, query: QueryRecord) -> Prompt:
+        """Return the prompt of a query that an earlier engine sent, or the first one of a further round's step."""
+        state = self._parts.state
+        rounds = tool_rounds.earlier(state, query)
+        query = rounds[0] if rounds else query
         said = [words_of(state.steers[s], query.seq) for s in query.steers]
         steps, role = history(state, record), PromptRole(query.role)
         last = steps[-1] if steps else None
@@ -266,12 +341,14 @@ class Asking:
         if role is PromptRole.AGAIN:
             again_of = fixing.asked(steps, opening(record.proposal.role))
         reserve = Reserve(query.step, role, query.model, fault, again_of)
-        return await self._prompt(record, reserve, said)
+        return await self._prompt(record, reserve, said, tools=query.round > 0)
 
     async def _prompt(
-        self, record: TrajectoryRecord, reserve: Reserve, said: Iterable[str]
+        self, record: TrajectoryRecord, reserve: Reserve, said: Iterable[str], *, tools: bool
     ) -> Prompt:
         context = await self._context(record, reserve, [words for words in said if words])
+        if tools:
+            context = replace(context, tool_rounds=tool_rounds.limit(self._parts.state))
         prompt = build(reserve.role, context, self._parts.templates)
         stable, _ = prompt.parts
         text, shown = map(self._parts.redactor.text, (prompt.text, stable))
@@ -317,7 +394,15 @@ def _estimate_usd(model: LanguageModel, level: str, prompt: Prompt) -> float | N
 
 
 def _said(state: State, record: TrajectoryRecord, reserve: Reserve) -> dict[str, str]:
-    return {s.id: words_of(s) for s in shaping(state, record, reserve.model)}
+    said = {s.id: words_of(s) for s in shaping(state, record, reserve.model)}
+    if reserve.round == 1:
+        return said
+    return tool_rounds.said(state, tool_rounds.before(state, record, reserve.step), said)
+
+
+def _model(state: State, record: TrajectoryRecord, reserve: Reserve) -> str:
+    """Return the model that is asked; all rounds of a step are asked of one."""
+    return reserve.model if reserve.round > 1 else model_of(state, record, reserve.model)
 
 
 def _target(record: TrajectoryRecord) -> str:

@@ -40,6 +40,8 @@ class Ask:
     """Look at where the time goes, in place of confirming."""
     session: str = ""
     """Whose it is: the sessions of one caller take turns."""
+    tool: str = ""
+    """Do only what this one of the agents' tools does; its result holds `shown`, the text that an agent sees."""
 
 
 class Evaluator(Protocol):

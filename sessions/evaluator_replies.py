@@ -27,9 +27,13 @@ def content(
         EvaluatorRefused, JobUnknown: it refused, which is `unknown`.
     """
     if called.is_error:
-        said = " ".join(getattr(part, "text", "") for part in called.content).strip()
-        raise unknown(said or "the evaluator refused without a word")
+        raise unknown(said(called) or "the evaluator refused without a word")
     return dict(called.structured_content or {})
+
+
+def said(called: CallToolResult) -> str:
+    """Return the text of an answer, as an agent reads it."""
+    return " ".join(getattr(part, "text", "") for part in called.content).strip()
 
 
 def verdict(found: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,8 @@ Opened Baseline ─▶ Proposed ─▶ Started ─▶ QuerySent ─▶ QueryDone
                                               │  ▲        │                                              │
                                  QueryLost/Failed └─Unusable◀┘        Closed ◀─ Committed ◀─ VerdictReached ◀┘
 ```
+With `agent_tools` an answer may ask for tools: `QueryDone ─▶ ToolAnswered* ─▶ QuerySent` of the next round, until one
+does not, or `RoundsEnded`.
 """
 
 from __future__ import annotations
@@ -164,6 +166,10 @@ class QuerySent:
     """What shaped it: the guides that its prompt holds, the fork, pin, boost or model behind it."""
     thinking: str = ""
     """How long the model was told to think; empty: not told."""
+    round: int = 0
+    """1.. where tools are offered, the next ones with what they said as their prompt; 0: no tools."""
+    last_round: bool = False
+    """No tool may be called any more: the model must answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +198,10 @@ class QueryDone:
     """Part of `output_tokens`; None: not told."""
     cache_write_tokens: int | None = None
     """Part of `input_tokens` that the provider keeps for later queries, at a price of its own."""
+    calls: list[str] = field(default_factory=list[str])
+    """The tools that it asks for, before it answers; foreign text."""
+    turn_key: str = ""
+    """The text of `sessions.models.tools.Turn`: those calls whole, and what the vendor wants to be given back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +281,35 @@ class ToolCalled:
     """`compile_kernel`, `check_kernel`, `benchmark_kernel`."""
     ok: bool
     seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswered:
+    """A tool that an answer asked for was called, or refused: what it said is part of the next round's prompt."""
+
+    KIND: ClassVar[str] = "tool_answered"
+    query: str
+    """Whose answer asked for it."""
+    call: int
+    """Its place among the calls of that answer, from 0."""
+    agent: str
+    tool: str
+    """As the model named it; foreign text."""
+    ok: bool
+    said: str
+    """One line of what it said; foreign text."""
+    result_key: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RoundsEnded:
+    """No further round can be paid: the last complete file that was seen is the attempt."""
+
+    KIND: ClassVar[str] = "rounds_ended"
+    query: str
+    """The last one asked."""
+    cause: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,6 +435,8 @@ Body = (
     | AttemptMade
     | EvaluationSent
     | ToolCalled
+    | ToolAnswered
+    | RoundsEnded
     | VerdictReached
     | Committed
     | Closed
@@ -422,6 +463,8 @@ _BODIES: tuple[type[Body], ...] = (
     AttemptMade,
     EvaluationSent,
     ToolCalled,
+    ToolAnswered,
+    RoundsEnded,
     VerdictReached,
     Committed,
     Closed,

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, assert_never
 
 from sessions import facts as f
-from sessions import fold_steers
+from sessions import fold_steers, tool_rounds
 from sessions.best import best_of
 from sessions.budget import UNPAID
 from sessions.ids import number_of
 from sessions.model import (
     AttemptRecord,
+    CallRecord,
     LineageRecord,
     QueryRecord,
     State,
@@ -88,6 +89,10 @@ def _apply(state: State, body: f.Body, at: float) -> None:  # noqa: C901 - one s
         case f.ToolCalled():
             call = ToolCall(body.agent, body.tool, body.ok, body.seconds)
             state.attempts[body.candidate].tools.append(call)
+        case f.ToolAnswered():
+            _tool_answered(state, body)
+        case f.RoundsEnded():
+            state.queries[body.query].cut_short = body.cause
         case f.VerdictReached():
             _verdict(state, body, at)
         case f.Committed():
@@ -185,6 +190,8 @@ def _query_sent(state: State, body: f.QuerySent, at: float) -> None:
         steers=list(body.steers),
         thinking=body.thinking,
         seq=state.seq,
+        round=body.round,
+        last_round=body.last_round,
     )
     trajectory = state.trajectories[body.proposal]
     first = not trajectory.queries and trajectory.proposal.role not in UNPAID
@@ -219,12 +226,19 @@ def _query_done(state: State, body: f.QueryDone) -> None:
     query.thinking_tokens = body.thinking_tokens
     query.cache_write_tokens = body.cache_write_tokens
     query.client, query.claimed = body.client, body.claimed
+    query.calls, query.turn_key = [CallRecord(tool) for tool in body.calls], body.turn_key
     query.cost_usd = 0.0 if body.replayed else body.cost_usd
     if query.cost_usd is None:
         state.spending.unpriced += 1
     else:
         state.spending.cost_usd += query.cost_usd
     state.failures_in_a_row = 0
+
+
+def _tool_answered(state: State, body: f.ToolAnswered) -> None:
+    call = state.queries[body.query].calls[body.call]
+    call.result_key, call.agent, call.ok = body.result_key, body.agent, body.ok
+    call.said, call.seconds = body.said, body.seconds
 
 
 def _query_lost(state: State, body: f.QueryLost) -> None:
@@ -261,7 +275,7 @@ def _attempt(state: State, body: f.AttemptMade, at: float) -> None:
         author=body.author,
         change=body.change,
         at=at,
-        cost_usd=query.cost_usd if query else None,
+        cost_usd=tool_rounds.cost_usd(state, query) if query else None,
     )
     state.trajectories[body.proposal].attempts.append(body.candidate)
     state.by_source.setdefault(body.source_key, []).append(body.candidate)

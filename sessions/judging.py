@@ -8,7 +8,7 @@ import logging
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from sessions import evidence
+from sessions import evidence, talk_pages
 from sessions import facts as f
 from sessions.agent_tools import calls_of
 from sessions.best import best
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Coroutine
 
     from sessions.evaluator import Ask
-    from sessions.model import AttemptRecord, State, SteerRecord
+    from sessions.model import AttemptRecord, QueryRecord, State, SteerRecord
     from sessions.parts import Parts
 
 log = logging.getLogger(__name__)
@@ -147,9 +147,14 @@ class Judging:
         }
         query = self._parts.state.queries.get(attempt.query)
         if query is not None:
-            files["prompt.md"] = await library.text(query.prompt_key)
-            files["reply.md"] = await library.text(query.reply_key)
+            files |= await self._said(query)
         return files
+
+    async def _said(self, query: QueryRecord) -> dict[str, str]:
+        """Return what was said behind an attempt; `rounds.md` only where tools were called."""
+        state, library = self._parts.state, self._parts.library
+        texts = {key: await library.text(key) for key in talk_pages.keys_of(state, query)}
+        return talk_pages.files(state, query, lambda key: texts[key])
 
 
 def verdict_json(attempt: AttemptRecord) -> str:

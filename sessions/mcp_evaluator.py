@@ -28,7 +28,7 @@ from sessions.errors import (
     EvaluatorRefused,
     JobUnknown,
 )
-from sessions.evaluator_replies import content, lacks, verdict
+from sessions.evaluator_replies import content, lacks, said, verdict
 from sessions.redact import is_secret
 
 if TYPE_CHECKING:
@@ -69,6 +69,8 @@ class McpEvaluator:
         self._lock = asyncio.Lock()
         self._known: set[tuple[int, str, str, str]] = set()
         """Connections, tasks and devices that were compared."""
+        self._shown: set[str] = set()
+        """Jobs of the agents' tools."""
 
     @property
     def endpoint(self) -> str:
@@ -97,8 +99,13 @@ class McpEvaluator:
             arguments["profile"] = True
         if ask.device_name:
             arguments["device_name"] = ask.device_name
+        if ask.tool:
+            arguments["tool"] = ask.tool
         found = content(await self._call("evaluate_kernel", arguments, session=ask.session))
-        return str(found.get("job_id") or "")
+        job = str(found.get("job_id") or "")
+        if ask.tool:
+            self._shown.add(job)
+        return job
 
     async def wait(self, job: str, on_stage: OnStage) -> dict[str, Any]:
         """Return the verdict on a job, telling its stages on the way.
@@ -114,14 +121,22 @@ class McpEvaluator:
             on_stage(str(found.get("stage") or ""), "")
             match found.get("state"):
                 case "done":
-                    return verdict(found)
+                    return verdict(found) | self._text(job, called)
                 case "cancelled" | "expired" as state:
                     raise EvaluatorLost(f"the evaluator says that the job is {state}")
                 case _:
                     continue
 
+    def _text(self, job: str, called: CallToolResult) -> dict[str, Any]:
+        """Return what an agent sees of a tool's job."""
+        if job not in self._shown:
+            return {}
+        self._shown.discard(job)
+        return {"shown": said(called)}
+
     async def cancel(self, job: str) -> None:
         """End a job; nothing happens if it is over, or the evaluator is."""
+        self._shown.discard(job)
         if self._client is not None:
             with suppress(EvaluatorAbsent, EvaluatorLost, EvaluatorRefused):
                 await self._call("cancel_job", {"job_id": job})

@@ -23,6 +23,25 @@ ODD_FLAGS = frozenset({"extraordinary", "below_roofline"})
 
 
 @dataclass(slots=True)
+class CallRecord:
+    """A tool that a model asked for within a step."""
+
+    tool: str
+    """As the model named it; foreign text."""
+    result_key: str = ""
+    """Empty until it was called."""
+    agent: str = ""
+    ok: bool = False
+    said: str = ""
+    seconds: float = 0.0
+
+    @property
+    def answered(self) -> bool:
+        """Whether its result is known."""
+        return bool(self.result_key)
+
+
+@dataclass(slots=True)
 class QueryRecord:
     """One call to a language model."""
 
@@ -61,6 +80,19 @@ class QueryRecord:
     client: str = ""
     """Who answered in the model's place; foreign text, as the next."""
     claimed: str = ""
+    round: int = 0
+    """1.. where tools were offered."""
+    last_round: bool = False
+    calls: list[CallRecord] = field(default_factory=list[CallRecord])
+    """The tools that its answer asks for."""
+    turn_key: str = ""
+    cut_short: str = ""
+    """Why no further round was paid."""
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether its answer asks for tools and another round may follow."""
+        return bool(self.calls) and not self.last_round and not self.cut_short
 
 
 @dataclass(slots=True)

@@ -44,11 +44,13 @@ def is_priced(model: LanguageModel) -> bool:
 
 
 def names_in(state: State) -> list[str]:
-    """Return the models that the rest of a search may ask: of each role, of forks, of queries in flight."""
+    """Return the models that the rest of a search may ask: of each role, of forks, of queries in flight, of rounds."""
     roles = [name for entry in state.models.values() for name in entry.split(",")]
     forks = [str(record.proposal.meta.get("model") or "") for record in state.open]
     sent = [query.model for query in state.in_flight]
-    return [name for name in dict.fromkeys([*roles, *forks, *sent]) if name]
+    talking = [state.queries[record.queries[-1]] for record in state.open if record.queries]
+    rounds = [query.model for query in talking if query.goes_on or query.round > 1]
+    return [name for name in dict.fromkeys([*roles, *forks, *sent, *rounds]) if name]
 
 
 async def _opened(parts: Parts, name: str, role: str) -> Opened:

@@ -5,6 +5,7 @@ Because nothing else remembers, a search resumed after a kill goes on exactly wh
 ```
 [Look ─▶] Reserve ─▶ Ask ─▶ Read ─▶ Evaluate ─▶ Commit ─▶ Reserve (a fix) … ─▶ Close
 ```
+With `agent_tools`, `Use` and `Reserve` of further rounds come between Ask and Read (`tool_rounds.py`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
+from sessions import tool_rounds
 from sessions.budget import UNPAID
 from sessions.telling import lacks_profile
 from sessions.verdicts import verdict_of
@@ -36,6 +38,8 @@ class Reserve:
     """A configured role, or a model of the cascade."""
     fault: str = ""
     again_of: PromptRole | None = None
+    round: int = 1
+    """Above 1: it goes on with what the tools said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,14 @@ class Ask:
     """Send a reserved query."""
 
     query: str
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Call a tool that an answer asks for."""
+
+    query: str
+    call: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +98,7 @@ class End:
     works: str = ""
 
 
-Step = Look | Reserve | Ask | Read | Submit | Evaluate | Commit | End
+Step = Look | Reserve | Ask | Use | Read | Submit | Evaluate | Commit | End
 
 
 def next_step(state: State, record: TrajectoryRecord, rules: fixing.FixRules) -> Step:
@@ -101,6 +113,9 @@ def next_step(state: State, record: TrajectoryRecord, rules: fixing.FixRules) ->
         return Ask(query.id)
     if below_ban(state, record) or _withdrawn(state, record):
         return End(Reason.CANCELLED)
+    more = _round(query) if query is not None else None
+    if more is not None and query is not None and not _taken(state, record, query):
+        return more
     if query is not None and _unread(state, record, query):
         return Read(query.id)
     if record.proposal.role in UNPAID and not (attempt and record.proposal.meta.get("fix")):
@@ -110,7 +125,7 @@ def next_step(state: State, record: TrajectoryRecord, rules: fixing.FixRules) ->
 
 def is_call(step: Step) -> bool:
     """Return whether a step starts something that a pause holds back."""
-    return isinstance(step, Look | Reserve | Evaluate | Submit)
+    return isinstance(step, Look | Reserve | Use | Evaluate | Submit)
 
 
 def opening(role: Role) -> PromptRole:
@@ -143,7 +158,7 @@ def history(state: State, record: TrajectoryRecord) -> list[fixing.Step]:
             steps.append(Attempt(_bare(made), query.step, _verdict(state, made)))
         elif query.unusable:
             steps.append(fixing.Unusable(query.cause))
-        elif query.end == "failed" and query.counts:
+        elif query.end == "failed" and query.counts and query.round <= 1:
             steps.append(fixing.Unusable(UNANSWERED))
     return steps
 
@@ -202,8 +217,28 @@ def _newest(state: State, record: TrajectoryRecord) -> AttemptRecord | None:
     return state.attempts[record.attempts[-1]] if record.attempts else None
 
 
+def _round(query: QueryRecord) -> Step | None:
+    """Return what goes on with the rounds of a step; None where they are over."""
+    role = PromptRole(query.role)
+    if query.end == "done" and query.goes_on:
+        call = tool_rounds.pending(query)
+        if call is not None:
+            return Use(query.id, call)
+        return Reserve(query.step, role, query.model, round=query.round + 1)
+    if tool_rounds.is_open(query):
+        return Reserve(query.step, role, query.model, round=query.round)
+    return None
+
+
 def _unread(state: State, record: TrajectoryRecord, query: QueryRecord) -> bool:
-    return query.end == "done" and not query.unusable and _attempt_of(state, record, query) is None
+    """Return whether an answer was not read yet; without one, the rounds before may hold a file."""
+    failed = query.end == "failed" and query.counts and query.round > 1
+    stopped = query.end in ("lost", "failed") and bool(query.cut_short)
+    return (query.end == "done" or failed or stopped) and not _taken(state, record, query)
+
+
+def _taken(state: State, record: TrajectoryRecord, query: QueryRecord) -> bool:
+    return query.unusable or _attempt_of(state, record, query) is not None
 
 
 def _attempt_of(state: State, record: TrajectoryRecord, query: QueryRecord) -> AttemptRecord | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
-from sessions import budget
+from sessions import budget, tool_rounds
 from sessions import folder as folders
 from sessions.attention import attention
 from sessions.best import best
@@ -33,6 +33,7 @@ def summarise(state: State) -> dict[str, Any]:
         "task": opened.task if opened else "",
         "strategy": opened.strategy if opened else "",
         "attempts": len(state.attempts),
+        "tool_calls": len(tool_rounds.answered(state)),
         "best_speedup": found.speedup if found else None,
         "best_class": found.verdict.get("precision_class") if found else None,
         "best_candidate": found.id if found else None,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
 from sessions import facts as f
-from sessions import plain_start, steps
+from sessions import plain_start, steps, tool_rounds, tool_talk
 from sessions.answers_on_candidates import HUMAN
 from sessions.asking import Asking
 from sessions.budget import UNPAID, Room
@@ -14,13 +14,16 @@ from sessions.ids import candidate_id, number_of
 from sessions.journal import key_of
 from sessions.judging import Judging
 from sessions.models.port import Finish
+from sessions.models.tools import of_text
 from sessions.profiling import Profiling
 from sessions.recorder import Entry
+from sessions.tool_use import SPENT, Using
 from strategies import reply
+from strategies.fixing import Unusable
 from strategies.protocol import Reason, Role
 
 if TYPE_CHECKING:
-    from sessions.model import State, TrajectoryRecord
+    from sessions.model import QueryRecord, State, TrajectoryRecord
     from sessions.parts import Parts
 
 NO_IDEAS = "The answer held no ideas."
@@ -52,6 +55,7 @@ class Trajectories:
         self._asking = Asking(parts)
         self._judging = Judging(parts)
         self._profiling = Profiling(parts, self._judging)
+        self._using = Using(parts, self._judging)
         self._places = Places(set())
 
     async def run(self, proposal: str) -> None:
@@ -65,7 +69,7 @@ class Trajectories:
         finally:
             self._places.free(place)
 
-    async def _step(self, record: TrajectoryRecord, place: int) -> None:
+    async def _step(self, record: TrajectoryRecord, place: int) -> None:  # noqa: C901 - one switch over every step
         parts = self._parts
         step = steps.next_step(parts.state, record, parts.rules)
         if steps.is_call(step) and not parts.gate.is_open:
@@ -78,6 +82,8 @@ class Trajectories:
                 await self._reserve(record, step, place)
             case steps.Ask():
                 await self._asking.ask(record, step.query)
+            case steps.Use():
+                await self._using.use(record, step.query, step.call)
             case steps.Read():
                 await self._read(record, step.query)
             case steps.Submit():
@@ -98,11 +104,13 @@ class Trajectories:
                 return
             case Room.WAIT:
                 await self._wait()
-            case Room.QUERIES:
-                await self._close(record, Reason.BUDGET)
-            case Room.COST | Room.HOURS:
-                self._parts.out_of = self._parts.out_of or room.value
-                await self._close(record, Reason.BUDGET)
+            case Room.QUERIES | Room.COST | Room.HOURS:
+                if room is not Room.QUERIES:
+                    self._parts.out_of = self._parts.out_of or room.value
+                if step.round > 1:
+                    await self._using.end(record.queries[-1], SPENT[room])
+                else:
+                    await self._close(record, Reason.BUDGET)
             case _:
                 assert_never(room)
 
@@ -115,17 +123,29 @@ class Trajectories:
 
     async def _read(self, record: TrajectoryRecord, name: str) -> None:
         query = self._parts.state.queries[name]
-        text = await self._parts.library.text(query.reply_key)
+        text = await self._parts.library.text(query.reply_key) if query.reply_key else ""
         if record.proposal.role is Role.IDEAS:
             await self._read_ideas(record, name, text)
             return
-        found = reply.candidate(text, cut_off=query.finish == Finish.LENGTH)
+        found = await self._found(query, text)
         if isinstance(found, reply.Found):
             agent = query.agent.partition("-")[0]
             await self._attempt(record, found.source, query=name, author=agent)
         else:
             fact = f.Unusable(name, record.proposal.id, query.step, found.fault)
             await self._parts.recorder.write(fact)
+
+    async def _found(self, query: QueryRecord, text: str) -> reply.Found | Unusable:
+        """Return the candidate of an answer; where it holds none, the last file seen in the rounds of its step."""
+        found = reply.candidate(text, cut_off=query.finish == Finish.LENGTH)
+        rounds = [*tool_rounds.earlier(self._parts.state, query), *([query] if query.calls else [])]
+        if not rounds or (isinstance(found, reply.Found) and not query.calls):
+            return found
+        turns = [of_text(await self._parts.library.text(one.turn_key)) for one in rounds]
+        source = tool_talk.last_file(turns)
+        if source is not None:
+            return reply.Found(source)
+        return found if query.reply_key else Unusable(steps.UNANSWERED)
 
     async def _read_ideas(self, record: TrajectoryRecord, name: str, text: str) -> None:
         ideas = list(reply.ideas(text))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from strategies.agents import coa, efa, iba
 from strategies.errors import ContextRefused
-from strategies.protocol import Context, Prompt, PromptRole
+from strategies.protocol import Agent, Context, Prompt, PromptRole
+from strategies.templates import TOOLS
 
 if TYPE_CHECKING:
     from strategies.templates import Templates
@@ -18,6 +20,14 @@ def build(role: PromptRole, context: Context, templates: Templates) -> Prompt:
     Raises:
         ContextRefused: the context lacks what this prompt must show.
     """
+    prompt = _built(role, context, templates)
+    if not context.tool_rounds or prompt.agent is Agent.IBA or role is PromptRole.AGAIN:
+        return prompt  # what `again` repeats tells of the tools
+    told = templates.fill(TOOLS, {"rounds": str(context.tool_rounds)})
+    return replace(prompt, text=f"{prompt.text.rstrip()}\n\n{told}")
+
+
+def _built(role: PromptRole, context: Context, templates: Templates) -> Prompt:
     match role:
         case PromptRole.IDEAS:
             return iba.ideas(context, templates)

@@ -267,6 +267,8 @@ class Context:
     known: Known | None = None
     notes: ParentNotes | None = None
     """With `known`: what the options `informed` and `profile_guided` tell."""
+    tool_rounds: int = 0
+    """How often the agent may say something in this step, its answer included, where it may call tools; 0: no tools."""
     reply_fault: str = ""
     """`again`: what was wrong with the last reply."""
     again_of: PromptRole | None = None

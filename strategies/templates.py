@@ -24,6 +24,8 @@ RULES = "rules"
 """The template of the output rules, the end of every prompt that asks code."""
 JUDGING = "judging"
 """The template of the evaluator's rules, part of every prompt that asks code."""
+TOOLS = "tools"
+"""The template of what follows a prompt whose agent may call tools."""
 _VARIES = re.compile(r"^\{\{varies\}\}\n+", re.MULTILINE)
 _EXAMPLE = "example-"
 
@@ -48,6 +50,7 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
     PromptRole.AGAIN: ("prompt", "fault"),
     RULES: (),
     JUDGING: ("precision",),
+    TOOLS: ("rounds",),
 }
 """What each template must show; it may show `OPTIONAL` besides, and nothing else."""
 OPTIONAL = ("machine", "languages", "examples", "precision")
@@ -121,7 +124,7 @@ def parse(files: Mapping[str, str]) -> Templates:
 
 def _check(name: str, text: str) -> None:
     found = {match.group(1) for match in _PLACEHOLDER.finditer(text)}
-    bare = (PromptRole.AGAIN, RULES, JUDGING)
+    bare = (PromptRole.AGAIN, RULES, JUDGING, TOOLS)
     known = {*REQUIRED[name], *(() if name in bare else OPTIONAL)}
     for placeholder in sorted(found - known):
         says = f"{name}.md holds the unknown placeholder {{{{{placeholder}}}}}"

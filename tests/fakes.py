@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.errors import EvaluatorAbsent, EvaluatorLost, JobUnknown
 from sessions.models.port import Finish, ModelFailed, ModelRefused, Reply, Usage
+from sessions.models.tools import Call, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,11 +59,22 @@ def answer_text(seed: int, proposal: str, step: int, fates: Sequence[str] = FATE
     fate = fate_of(seed, proposal, step, fates)
     if fate == "unusable":
         return f"I would rather not, {proposal} {step}."
-    code = (
+    return f"Here it is.\n\n```python\n{source_of(seed, proposal, step, fates)}```\n"
+
+
+def source_of(seed: int, proposal: str, step: int, fates: Sequence[str] = FATES) -> str:
+    """Return the file of a model's answer, or that it tried before it refused to answer."""
+    drawn = fate_of(seed, proposal, step, fates)
+    fate = "compile_error" if drawn == "unusable" else drawn
+    return (
         f"# change: {proposal} step {step}\n# fate: {fate} {speed_of(seed, proposal, step)}\n"
         f"{SOURCE.replace('class Model(', 'class ModelNew(')}"
     )
-    return f"Here it is.\n\n```python\n{code}```\n"
+
+
+def _step(request: Request) -> str:
+    """Return the step of a query, and which of its rounds where there are several."""
+    return f"{request.step}.{request.round}" if request.round > 1 else str(request.step)
 
 
 @dataclass(eq=False)
@@ -86,6 +98,11 @@ class FatedModel:
     asked: list[tuple[str, int, int]] = field(default_factory=list[tuple[str, int, int]])
     hold: asyncio.Event | None = None
     """Answers wait for it."""
+    calls_tools: bool = True
+    rounds: Callable[[Request], int] = lambda _request: 0
+    """How often it calls tools before it answers, where it may."""
+    talks: list[Request] = field(default_factory=list["Request"])
+    """All that it was asked."""
 
     def estimate_usd(self, prompt: Prompt, max_tokens: int) -> float | None:
         del prompt, max_tokens
@@ -94,6 +111,7 @@ class FatedModel:
     async def answer(self, request: Request, on_text: OnText, on_note: OnNote) -> Reply:
         del on_note
         self.asked.append((request.proposal, request.step, request.sample))
+        self.talks.append(request)
         for _ in range(self.yields()):
             await asyncio.sleep(0)
         if self.delay_s:
@@ -105,13 +123,24 @@ class FatedModel:
             raise error
         if self.log is not None:
             with self.log.open("a", encoding="utf-8") as file:
-                file.write(f"{request.proposal} {request.step} {request.sample}\n")
-        text = self._text(request)
+                file.write(f"{request.proposal} {_step(request)} {request.sample}\n")
+        turn = self._turn(request)
+        text = turn.text if turn else self._text(request)
         on_text(text)
-        return Reply(text, Finish.STOP, Usage(100, 0, 0, 50), self.price_usd, self.name)
+        return Reply(text, Finish.STOP, Usage(100, 0, 0, 50), self.price_usd, self.name, turn)
 
     async def close(self) -> None:
         pass
+
+    def _turn(self, request: Request) -> Turn | None:
+        """Ask for two tools at once: a look at the file that the answer will hold, and one that there is not."""
+        if not 0 < request.round <= self.rounds(request):
+            return None
+        source = source_of(self.seed, request.proposal, request.step, self.fates)
+        said = f"{request.proposal} step {request.step} round {request.round}"
+        tool = ("check_kernel", "benchmark_kernel")[request.round % 2]
+        calls = (Call("a", tool, {"source": source}), Call("b", "guess_kernel", {}))
+        return Turn([{"said": said, "signature": "c2ln"}], calls, said)
 
     def _text(self, request: Request) -> str:
         if request.prompt.role == "ideas":
@@ -197,7 +226,15 @@ class FatedEvaluator:
             return {"status": "infra_error", "code": code, "cause": "not the candidate's fault"}
         if ask.attempt == "c0":
             return self._original()
+        if ask.tool:
+            return self._shown(ask)
         return verdict_on(ask.source)
+
+    def _shown(self, ask: Ask) -> dict[str, Any]:
+        """Return what a tool says, as an agent sees it: the same for the same file."""
+        status = verdict_on(ask.source)["status"]
+        text = f"{status}: as {ask.tool} found\ncandidate_id: cand_of_the_evaluator"
+        return {"status": status, "shown": text}
 
     def _original(self) -> dict[str, Any]:
         if self.unfit:

@@ -124,8 +124,9 @@ def people(context: Context) -> str:
     asked = [*said, *context.guides]
     if not asked:
         return ""
-    return "\n\n".join(["## Asked for by the person who runs this search", *map(_quoted, asked)])
+    return "\n\n".join(["## Asked for by the person who runs this search", *map(quoted, asked)])
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Return a person's words, marked as theirs."""
     return "\n".join(f"> {line}".rstrip() for line in text.strip().split("\n"))

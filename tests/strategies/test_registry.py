@@ -1,12 +1,12 @@
 """Strategies by name, their settings read and refused."""
 
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, asdict
 
 import pytest
 
 from strategies import registry
 from strategies.errors import SettingRefused, UnknownStrategy
-from strategies.options import NAMES, Options, held
+from strategies.options import ALL_ON, Options, held
 from strategies.settings import Value
 
 
@@ -25,6 +25,8 @@ def test_pike_b_has_the_papers_defaults() -> None:
         "plain_start": False,
         "informed": False,
         "profile_guided": False,
+        "agent_tools": False,
+        "tool_rounds": 6,
     }
 
 
@@ -37,14 +39,23 @@ def test_every_name_can_be_created_and_says_what_it_and_its_settings_are(name: s
         assert described.meaning
         assert described.type
         assert registry.entry(name).complete({})[described.name] == described.default
-        if described.name not in NAMES:
+        if described.name not in asdict(Options()):
             assert getattr(strategy.settings, described.name) == described.default
 
 
 def test_only_steady_turns_on_what_the_paper_does_not_have() -> None:
     for name in registry.names():
         whole = registry.entry(name).complete({})
-        assert {whole[option] for option in NAMES} == {name == "steady"}
+        assert {whole[option] for option in ALL_ON} == {name == "steady"}
+        assert whole["agent_tools"] is False
+
+
+def test_tools_are_turned_on_by_a_person_alone_for_so_many_rounds() -> None:
+    whole = registry.entry("steady").complete({"agent_tools": "on", "tool_rounds": "3"})
+    assert held(whole) == Options(True, True, True, agent_tools=True, tool_rounds=3)
+    assert held({"agent_tools": True}).tool_rounds == 6
+    with pytest.raises(SettingRefused, match="tool_rounds is '1', but must be"):
+        registry.create("pike-b", {"tool_rounds": "1"}, 1)
 
 
 def test_an_option_can_be_set_for_any_strategy_and_is_no_setting_of_its_own() -> None:

@@ -15,7 +15,7 @@ def with_text(**changes: str) -> dict[str, str]:
 
 
 def test_every_role_and_every_language_has_a_template() -> None:
-    assert set(TEMPLATES.texts) == {*map(str, PromptRole), "rules", "judging"}
+    assert set(TEMPLATES.texts) == {*map(str, PromptRole), "rules", "judging", "tools"}
     assert set(TEMPLATES.languages) == {
         "nvrtc",
         "triton",
