@@ -59,6 +59,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("plain_start", "auto", "text", "plain variants before the first query", _PER_STRATEGY),
     Setting("informed", "auto", "text", "prompts hold the machine's facts", _PER_STRATEGY),
     Setting("profile_guided", "auto", "text", "prompts hold the parent's profile", _PER_STRATEGY),
+    Setting("agent_tools", "auto", "text", "agents may call the evaluator's tools", _PER_STRATEGY),
     Setting("device", "auto", "text", "cuda:0 .. or cpu; auto takes the first GPU, else the CPU"),
     Setting(
         "executor", "local", "text", "whose machines evaluate: local, ray or ray://HEAD[:PORT]"

@@ -13,6 +13,7 @@ from sessions.model import OUTSIDE
 from sessions.models import thinking as levels
 from sessions.models.catalog import Catalog
 from sessions.models.port import MAX_TOKENS, ModelRefused
+from strategies.options import held
 from strategies.protocol import Agent, Candidate, Context, Prompt, PromptRole
 from workbench.errors import CannotGoOn, WrongUsage
 from workbench.kept_models import each
@@ -157,6 +158,35 @@ def _check_prices(resolved: Mapping[str, LanguageModel], settings: Settings) -> 
             f"the price of {', '.join(unpriced)} is unknown, so a limit of $ {limit:g} cannot hold. Set price_in and "
             f"price_out in [models.{unpriced[0]}], or take the limit away with --cost none."
         )
+
+
+def check_tools(choice: Choice, settings: Settings, complete: Mapping[str, object]) -> None:
+    """Refuse tools for models that cannot call them.
+
+    `complete`: the strategy's settings and options.
+
+    Raises:
+        WrongUsage: the options ask for tools, and no agent that would have them can call any.
+    """
+    if not held(complete).agent_tools:
+        return
+    agents = {role: choice.models.get(role, "") for role in TOOL_ROLES}
+    if not any(agents.values()):
+        raise WrongUsage(
+            "agent_tools: this search asks no model, so there is nobody to call tools. Whoever hands in attempts has "
+            "the tools of `pike mcp`."
+        )
+    known = catalog(settings.models)
+    unable = [n for n in each(agents) if not resolve(known, n).calls_tools]
+    if unable:
+        raise WrongUsage(
+            f"agent_tools: the model {unable[0]} cannot be offered tools: whoever answers for it is given prompts, and "
+            "gives texts back. Leave agent_tools out, or name another model (offline can be tried without a key)."
+        )
+
+
+TOOL_ROLES = ("improve", "fix")
+"""COA's and EFA's: IBA answers at once."""
 
 
 def sample_prompt() -> Prompt:

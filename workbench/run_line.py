@@ -18,7 +18,7 @@ FLAGS = (
     "tolerance", "python", "notify",
 )  # fmt: skip
 """Flags of `pike run` that are settings too."""
-OPTIONS = ("plain_start", "informed", "profile_guided", "thinking", "executor")
+OPTIONS = ("plain_start", "informed", "profile_guided", "agent_tools", "thinking", "executor")
 """Such flags besides, which the form takes as settings of the strategy."""
 
 
@@ -31,12 +31,20 @@ def settings(typed: Mapping[str, Value]) -> Settings:
     return config.load({name: typed.get(name) for name in (*FLAGS, *OPTIONS)})
 
 
+def _flag(name: str, value: str) -> list[str]:
+    """Return a setting as it is typed; one whose flag takes no value can be turned off by `--set`."""
+    flag = f"--{name.replace('_', '-')}"
+    if name != "agent_tools":
+        return [flag, value]
+    return [flag] if value == "yes" else ["--set", f"{name}={value}"]
+
+
 def line(wish: Wish, typed: Mapping[str, Value]) -> str:
     """Return the command line that starts the same session."""
     words = ["pike", "run", wish.task]
     for name in (*FLAGS, *OPTIONS):
         if typed.get(name) is not None:
-            words += [f"--{name.replace('_', '-')}", str(typed[name])]
+            words += _flag(name, str(typed[name]))
     words += [word for pair in wish.assign for word in ("--set", pair)]
     seed = None if wish.seed is None else str(wish.seed)
     more = {"seed": seed, "name": wish.name, "from": wish.origin, "instructions": wish.instructions}

@@ -98,6 +98,8 @@ def plan(wish: Wish, settings: Settings, at: At = lambda _: None) -> Plan:
     given = _given(wish, settings)
     strategy = entry.create(given, wish.seed or 0)
     choice = _choice(_with_assigned(wish, settings), at)
+    at("model")
+    model_choice.check_tools(choice, settings, entry.complete(given))
     at("from")
     origin, origin_source = _origin(wish.origin)
     at("instructions")

@@ -26,6 +26,8 @@ _TOOL_WORDS = {
     "compile_kernel": "compile",
     "check_kernel": "check",
     "benchmark_kernel": "benchmark",
+    "profile_kernel": "profile",
+    "get_task": "get task",
 }
 
 
@@ -84,6 +86,10 @@ def _told(body: f.Body) -> str:  # noqa: C901 - one switch over every kind
             return f"{body.candidate} handed to the evaluator for {_short(body.agent)}{again}"
         case f.ToolCalled():
             return _tool(body)
+        case f.ToolAnswered():
+            return _answered(body)
+        case f.RoundsEnded():
+            return f"{body.query} calls no more tools: {_short(body.cause)}; the last complete file counts"
         case f.VerdictReached():
             return f"{body.candidate} {verdict(body.kind, body.verdict)}{_reused(body)}"
         case f.Committed():
@@ -220,12 +226,20 @@ def _query_sent(body: f.QuerySent) -> str:
     guided = f", steered by {', '.join(body.steers)}" if body.steers else ""
     return (
         f"{body.query} {_short(body.agent)} asks {_short(body.model)} ({body.role}) "
-        f"for {body.proposal}{guided}"
+        f"for {body.proposal}{_round(body)}{guided}"
     )
+
+
+def _round(body: f.QuerySent) -> str:
+    if body.round <= 1:
+        return ""
+    return f", round {body.round}{', the last' if body.last_round else ''}"
 
 
 def _query_done(body: f.QueryDone) -> str:
     how = _ANSWER_WORDS.get(body.finish, "answered")
+    if body.calls:
+        how = f"asks for {fmt.plural(len(body.calls), 'tool call')}"
     paid = "found in the store" if body.replayed else fmt.money(body.cost_usd)
     tokens = f", {body.output_tokens:,} tokens" if body.output_tokens is not None else ""
     if body.thinking_tokens:
@@ -251,6 +265,15 @@ def _tool(body: f.ToolCalled) -> str:
     tool = _TOOL_WORDS.get(body.tool, body.tool)
     return (
         f"{body.candidate} {tool} for {_short(body.agent)}: {'ok' if body.ok else 'failed'}{took}"
+    )
+
+
+def _answered(body: f.ToolAnswered) -> str:
+    tool = _TOOL_WORDS.get(body.tool) or _short(body.tool) or "a tool without a name"
+    how = "ok" if body.ok else "not ok"
+    took = fmt.seconds(body.seconds)
+    return (
+        f"{body.query} called {tool} for {_short(body.agent)}: {how}, {took}: {_short(body.said)}"
     )
 
 

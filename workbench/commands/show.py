@@ -17,7 +17,7 @@ from sessions.steering import status
 from sessions.summary import row_of
 from strategies.options import held
 from workbench import format as fmt
-from workbench import lookup, steer_words, story
+from workbench import lookup, steer_words, story, tool_words
 from workbench.errors import DONE
 from workbench.glyphs import glyphs, word
 from workbench.plain import first_line, inert_line
@@ -68,9 +68,11 @@ def _head(folder: SessionFolder, found: State) -> Iterator[str]:
         yield f"needs you: {row['needs']}"
     if found.opened is not None:
         yield _opened(found, found.opened)
-        on = [name for name, is_on in asdict(held(found.opened.settings)).items() if is_on]
+        options = held(found.opened.settings)
+        on = [name for name, is_on in asdict(options).items() if is_on is True]
         if on:
-            yield f"options: {', '.join(on)}"
+            rounds = f" ({options.tool_rounds} rounds at most)" if options.agent_tools else ""
+            yield f"options: {', '.join(on)}{rounds}"
     if found.baseline is not None:
         yield story.words(found.baseline)
     yield _spent(found)
@@ -130,6 +132,7 @@ def _spent(found: State) -> str:
         f"spent: {spending.queries}{_limit(limits.get('queries'))} queries, "
         f"{fmt.money(spending.cost_usd)}{_limit(limits.get('cost_usd'))}{unknown}, "
         f"{fmt.duration(running_s(found, time.time()))} running; {fmt.plural(len(found.attempts), 'attempt')}"
+        f"{tool_words.counted(found)}"
     )
 
 
@@ -196,8 +199,7 @@ def _attempt(
     with Reader(folder.journal) as reader:
         texts = {
             "source": reader.text(attempt.source_key),
-            "prompt": reader.text(query.prompt_key) if query else "",
-            "reply": reader.text(query.reply_key) if query else "",
+            **tool_words.texts(found, query, reader.text),
         }
         age = parent_ages(reader.facts())[attempt.proposal]
     proposal = found.trajectories[attempt.proposal].proposal
@@ -212,11 +214,13 @@ def _attempt(
             "meta": {k: v for k, v in proposal.meta.items() if k in CHOICE},
             "parent_age": asdict(age),
         }
-        printer.pretty({**_attempt_json(attempt), **chosen, "tools": tools, **texts})
+        calls = tool_words.calls(found, query)
+        shown = {"tools": tools, "tool_calls": calls, **texts}
+        printer.pretty({**_attempt_json(attempt), **chosen, **shown})
         return DONE
-    for line in _attempt_lines(attempt, _choice(proposal, age)):
+    for line in _attempt_lines(attempt, [*_choice(proposal, age), *tool_words.lines(found, query)]):
         printer.data(line)
-    for name in ("prompt", "reply", "source"):
+    for name in ("prompt", "rounds", "reply", "source"):
         if texts[name]:
             printer.data(f"\n--- {name} of {attempt.id}")
             printer.data(texts[name])

@@ -36,6 +36,8 @@ def _run(p: argparse.ArgumentParser) -> None:
     search.add_argument("--informed", metavar="YES|NO", help="tell agents the machine's facts")
     search.add_argument("--profile-guided", metavar="YES|NO",
                         help="tell agents the parent's profile")  # fmt: skip
+    search.add_argument("--agent-tools", action="store_const", const="yes",
+                        help="agents may compile, check, time and profile before they answer")  # fmt: skip
     search.add_argument("--seed", metavar="N", type=int, help="of the search's random draws")
     search.add_argument("--from", metavar="FILE|SESSION:c12", dest="origin",
                         help="a candidate to begin with")  # fmt: skip

@@ -9,6 +9,7 @@ from textual.containers import Vertical
 
 from sessions.best import best
 from sessions.model import ORIGINAL
+from sessions.talk_pages import keys_of
 from workbench.glyphs import UNICODE, word
 from workbench.plain import inert_line
 from workbench.widgets.attempt_rows import why
@@ -155,8 +156,7 @@ def _prompt(
     from workbench.widgets.prompt_view import prompt_document
 
     query = state.queries.get(attempt.query)
-    keys = (query.prompt_key, query.reply_key) if query else ()
-    texts = {key: text(key) for key in keys if key}
+    texts = {key: text(key) for key in (keys_of(state, query) if query else ())}
     return lambda: prompt_document(state, attempt, lambda key: texts.get(key, ""))
 
 

@@ -1,20 +1,23 @@
-"""The Prompt tab: each query behind an attempt: who asked whom, what it cost, its guides, its prompt, its reply."""
+"""The Prompt tab: the queries behind an attempt: who asked whom, what it cost, guides, prompt, tool calls, reply."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from workbench.format import amount, seconds
+from sessions.talk_pages import REPLY, pages, rounds_of
+from sessions.tool_rounds import cost_usd
+from workbench.format import amount, plural, seconds
 from workbench.plain import inert_line
 from workbench.widgets.document import Document, document, section, text_lines
 from workbench.widgets.lines import EMPTY, Line, Span, plain_text, span
 from workbench.widgets.steer_list import told
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from sessions.model import AttemptRecord, QueryRecord, State
+    from sessions.talk_pages import Page
 
 
 def prompt_document(state: State, attempt: AttemptRecord, text: Callable[[str], str]) -> Document:
@@ -24,18 +27,34 @@ def prompt_document(state: State, attempt: AttemptRecord, text: Callable[[str], 
         return document(
             [(span("Nobody was asked: it was submitted, not proposed by a model.", "dim"),)]
         )
-    lines: list[Line] = [*_facts(query), *_steers(state, query), EMPTY]
-    lines += section("Prompt", text_lines(text(query.prompt_key)))
-    reply = text_lines(text(query.reply_key)) if query.reply_key else [_no_reply(query)]
-    lines += section("Reply", reply)
-    found = document(lines, note=f"query {query.id}", wraps=True, text=text(query.prompt_key))
-    return replace(found, pages=lambda: _whole(query, text))
+    lines: list[Line] = [*_facts(query), *_rounds(state, query), *_steers(state, query), EMPTY]
+    said = pages(state, query, text)
+    for page in said:
+        lines += section(inert_line(page.title, 100), text_lines(page.text))
+    if not query.reply_key:
+        lines += section(REPLY, [_no_reply(query)])
+    found = document(lines, note=f"query {query.id}", wraps=True, text=said[0].text)
+    return replace(found, pages=lambda: _whole(query, said))
 
 
-def _whole(query: QueryRecord, text: Callable[[str], str]) -> str:
-    """Return prompt and reply, neither of them cut."""
-    reply = text(query.reply_key) if query.reply_key else plain_text(_no_reply(query))
-    return f"Prompt\n\n{text(query.prompt_key)}\n\nReply\n\n{reply}\n"
+def _whole(query: QueryRecord, said: Sequence[Page]) -> str:
+    """Return all that was said, none of it cut."""
+    shown = [f"{inert_line(page.title, 100)}\n\n{page.text}\n" for page in said]
+    shown += [] if query.reply_key else [f"{REPLY}\n\n{plain_text(_no_reply(query))}\n"]
+    return "\n".join(shown)
+
+
+def _rounds(state: State, query: QueryRecord) -> list[Line]:
+    """Return what the rounds with tools before an answer come to."""
+    rounds = rounds_of(state, query)
+    if not rounds:
+        return []
+    calls = [call for one in rounds for call in one.calls]
+    failed = sum(not call.ok for call in calls)
+    paid = amount(cost_usd(state, query))
+    told = f"after {plural(len(calls), 'tool call')}, {failed} not ok, in {plural(len(rounds), 'round')}"
+    short = f"; no further round: {query.cut_short}" if query.cut_short else ""
+    return [(Span(inert_line(f"{told} · $ {paid} in all{short}", 160), "dim"),)]
 
 
 def _facts(query: QueryRecord) -> list[Line]:
