@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 KINDS = ("stdio", "http", "legacy", "engine")
 STARTING_LIMIT_S = 60.0
+PATIENCE_S = 10.0
+"""For which a fault waits for somebody to act."""
+SLOWEST_S = 300.0
+"""Beyond its time, for clients to act as often as they should."""
 POLITE_SHARE = 0.3
 """Of clients that end: those that are asked to; the others are killed."""
 
@@ -101,6 +105,11 @@ class World:
             )
         self.clients.append((kind, process))
 
+    def acts(self) -> int:
+        """Return how often clients acted."""
+        path = self.folder / "told"
+        return path.read_bytes().count(b"\n") if path.exists() else 0
+
     def tend(self) -> None:
         """Start what ended anew; a client that ends by itself is a fault of its own."""
         if self.server is not None and self.server.poll() is not None:
@@ -156,21 +165,31 @@ def _faults(world: World) -> list[tuple[str, int, Callable[[], None]]]:
     ]
 
 
-def soak(world: World, seconds: float, clients: int) -> None:
-    """Let clients act and things go wrong for a while, then end every client."""
+def soak(world: World, seconds: float, clients: int, least: int) -> None:
+    """Let clients act and things go wrong for a while, and until they acted so often, then end every client."""
     world.start_server()
     for number in range(clients):
         world.start_client(KINDS[number % len(KINDS)])
     faults = _faults(world)
     until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        time.sleep(0.2 + world.chance.random())
+    while time.monotonic() < until or world.acts() < least:
+        if time.monotonic() > until + SLOWEST_S:
+            raise RuntimeError(f"{world.acts()} acts of {least}: is the machine busy?")
+        _pause(world)
         name, _, act = world.chance.choices(faults, [weight for _, weight, _ in faults])[0]
         with suppress(OSError):
             act()
         world.done[name] += 1
         world.tend()
     world.end_clients()
+
+
+def _pause(world: World) -> None:
+    """Wait for an act of somebody's, on a busy machine too, before the next fault."""
+    before, began = world.acts(), time.monotonic()
+    time.sleep(0.2 + world.chance.random())
+    while world.acts() == before and time.monotonic() < began + PATIENCE_S:
+        time.sleep(0.1)
 
 
 @dataclass(frozen=True)
@@ -191,14 +210,14 @@ class Soaked:
         return not any(self.left.values()) and not self.wrong
 
 
-def run(minutes: float, clients: int, seed: int) -> Soaked:
+def run(minutes: float, clients: int, seed: int, least: int = 0) -> Soaked:
     """Soak, and look at what is left."""
     folder = Path(tempfile.mkdtemp(prefix="pike-soak-"))
     world = World(folder, random.Random(seed), soak_faults.free_port())
     began = time.monotonic()
     try:
         world.prepare()
-        soak(world, minutes * 60, clients)
+        soak(world, minutes * 60, clients, least)
         left = asyncio.run(soak_after.left(world))
         acts = Counter((folder / "told").read_text(encoding="utf-8").splitlines())
         log = (folder / "server.log").read_text(encoding="utf-8")

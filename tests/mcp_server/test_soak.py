@@ -10,7 +10,6 @@ from bench.soak import run
 @pytest.mark.alone
 @pytest.mark.timeout(600)
 def test_after_clients_and_faults_of_all_kinds_nothing_is_left() -> None:
-    found = run(minutes=0.2, clients=4, seed=1)
+    found = run(minutes=0.2, clients=4, seed=1, least=20)
     assert found.is_clean, found
-    assert found.left
-    assert found.acts
+    assert len(found.left) == 7
