@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from sessions import facts as f
 from sessions.baseline import AS_CANDIDATE
 from sessions.errors import DeviceAbsent, EvaluatorAbsent, EvaluatorError, EvaluatorRefused
-from sessions.evaluator import Ask, lost, same_model
+from sessions.evaluator import QUEUED, Ask, lost, same_model
 from sessions.live import NO_EVALUATOR
 from sessions.model import ORIGINAL
 from sessions.verdicts import headline, repeatable
@@ -38,8 +38,6 @@ LONGEST_REST_S = 60.0
 """Between two turns of one that is broken; the rest doubles up to here."""
 SOON_S = 1.0
 """How long a candidate is handed over before it is said to stand in line."""
-QUEUED = "queued"
-"""The stage of a candidate for which others hold the places."""
 
 
 class Evaluating:

@@ -95,6 +95,8 @@ class Evaluator(Protocol):
         ...
 
 
+QUEUED = "queued"
+"""The stage of a candidate for which others hold the places."""
 UNNAMED = ("GPU", "CPU")
 """What a host says that cannot tell its model."""
 

@@ -28,6 +28,7 @@ from sessions.errors import (
     EvaluatorRefused,
     JobUnknown,
 )
+from sessions.evaluator import QUEUED
 from sessions.evaluator_replies import content, lacks, said, verdict
 from sessions.redact import is_secret
 
@@ -118,7 +119,8 @@ class McpEvaluator:
         while True:
             called = await self._call("wait_job", {"job_id": job, "wait_s": WAIT_S}, on_stage)
             found = content(called, unknown=JobUnknown)
-            on_stage(str(found.get("stage") or ""), "")
+            waits = found.get("state") == QUEUED
+            on_stage(str(found.get("stage") or (QUEUED if waits else "")), "")
             match found.get("state"):
                 case "done":
                     return verdict(found) | self._text(job, called)
