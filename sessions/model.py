@@ -158,7 +158,8 @@ class AttemptRecord:
     def confirmed(self) -> bool:
         """Whether a fresh pair of processes said the same: the newest measurement that asked one tells."""
         later = self.remeasured.get("confirmed")
-        return bool(self.verdict.get("confirmed") if later is None else later)
+        said = self.verdict.get("confirmed") if later is None else later
+        return bool(said) and not self.refutation
 
     @property
     def odd(self) -> bool:

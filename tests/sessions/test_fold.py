@@ -190,6 +190,7 @@ def test_what_fails_when_measured_again_is_suspect_and_never_the_best(
 ) -> None:
     state = state_of(opened(), *tried(1, 1.5), *tried(2, 3.0), f.Remeasured("c2", again))
     assert state.attempts["c2"].suspect is refuted
+    assert state.attempts["c2"].confirmed is not refuted
     assert best(state) is state.attempts["c1" if refuted else "c2"]
     assert [a.id for a in ranked_at_first(state)] == ["c2", "c1"]
 

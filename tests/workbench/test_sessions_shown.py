@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sessions import facts as f
+from sessions.facts import Fact
 from sessions.fold import fold
 from sessions.journal import Reader
 from tests.sessions.searches import Search, search
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.workbench.commanding import Pike
+
+
+REFUSED = {"status": "rejected", "code": "stale_answer"}
 
 
 @pytest.fixture
@@ -73,6 +78,13 @@ def test_show_of_an_attempt_holds_source_prompt_and_reply(pike: Pike, done: Sear
     assert found["prompt"]
     assert found["source"].strip() in found["reply"]
     assert found["verdict"]["status"]
+
+
+def test_show_of_an_attempt_says_what_the_second_measurement_said(pike: Pike, done: Search) -> None:
+    again = next(a for a in done.state.attempts.values() if a.remeasured)
+    assert "measured again: correct" in pike("show", "small-1", again.id).out
+    journal = [*done.facts, Fact(done.state.seq + 1, 1.0, f.Remeasured(again.id, REFUSED))]
+    assert fold(journal).attempts[again.id].refutation == "measured again: rejected, stale_answer"
 
 
 def test_show_of_an_unknown_attempt_names_the_newest(pike: Pike, done: Search) -> None:

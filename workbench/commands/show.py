@@ -17,7 +17,7 @@ from sessions.steering import status
 from sessions.summary import row_of
 from strategies.options import held
 from workbench import format as fmt
-from workbench import lookup, steer_words, story, tool_words
+from workbench import lookup, provenance, steer_words, story, tool_words
 from workbench.errors import DONE
 from workbench.glyphs import glyphs, word
 from workbench.plain import first_line, inert_line
@@ -161,6 +161,8 @@ def _cells(found: State, attempt: AttemptRecord) -> tuple[str, ...]:
 
 
 def _why(attempt: AttemptRecord) -> str:
+    if attempt.refutation:
+        return first_line(attempt.refutation, WHY_LIMIT)
     if attempt.correct or not attempt.kind:
         return first_line(attempt.change, WHY_LIMIT)
     code = str(attempt.verdict.get("code") or "")
@@ -229,6 +231,8 @@ def _attempt(
 
 def _attempt_lines(attempt: AttemptRecord, choice: Iterable[str]) -> Iterator[str]:
     yield f"{glyphs().verdict(word(attempt))} {attempt.id} {story.verdict(attempt.kind or 'running', attempt.verdict)}"
+    if attempt.remeasured:
+        yield provenance.again(attempt)
     where = f"{attempt.proposal} step {attempt.step}, lineage {attempt.lineage}"
     yield f"by {attempt.author} from {attempt.parent}, {where}"
     yield from choice

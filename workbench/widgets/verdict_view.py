@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from sessions.verdicts import headline
 from workbench.format import interval, milliseconds, seconds, size, speedup
 from workbench.glyphs import UNICODE, word
 from workbench.plain import inert_line
@@ -25,7 +26,7 @@ def verdict_document(attempt: AttemptRecord) -> Document:
         return document([(span("Not judged yet.", "dim"),)])
     lines: list[Line] = [_headline(attempt), *_cause(verdict), EMPTY]
     lines += _evidence(attempt)
-    lines += _numbers(verdict, confirmed=attempt.confirmed)
+    lines += _numbers(verdict, _confirmed(attempt))
     lines += _checks(verdict)
     lines += _remeasured(attempt)
     lines += _tools(attempt)
@@ -81,7 +82,7 @@ def _belief(attempt: AttemptRecord) -> str:
     )
 
 
-def _numbers(verdict: dict[str, Any], *, confirmed: bool) -> list[Line]:
+def _numbers(verdict: dict[str, Any], confirmed: str) -> list[Line]:
     if verdict.get("speedup_ratio") is None:
         return []
     over = f"over {verdict.get('baseline') or 'the baseline'}"
@@ -103,9 +104,15 @@ def _numbers(verdict: dict[str, Any], *, confirmed: bool) -> list[Line]:
                     "scope",
                 ),
             ),
-            _row("confirmed", "yes" if confirmed else "not yet"),
+            _row("confirmed", confirmed),
         ],
     )
+
+
+def _confirmed(attempt: AttemptRecord) -> str:
+    if attempt.refutation:
+        return "refuted"
+    return "yes" if attempt.confirmed else "not yet"
 
 
 def _ratio(label: str, verdict: dict[str, Any], name: str, outcome: str) -> Line:
@@ -135,6 +142,8 @@ def _checks(verdict: dict[str, Any]) -> list[Line]:
 def _remeasured(attempt: AttemptRecord) -> list[Line]:
     if not attempt.remeasured:
         return []
+    if attempt.remeasured.get("speedup_ratio") is None:
+        return section("Measured again", text_lines(headline(attempt.remeasured)))
     rows = [_ratio("at the end", attempt.remeasured, "speedup", "outcome")]
     return section("Measured again", [*rows, *_rows(attempt.remeasured, ("runtime_ms",))])
 
