@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, cast
@@ -109,6 +110,7 @@ class Asked:
     path: str
     body: Json
     key: str
+    at: float = field(default_factory=time.monotonic)
 
 
 @dataclass(slots=True)
@@ -457,7 +459,12 @@ class _Gemini(_Wire):
         return f"{json.dumps({'error': error})}\n\n"
 
     def error(self, act: Fail) -> Json:
-        return {"error": {"code": act.status, "status": act.code, "message": act.message}}
+        error: Json = {"code": act.status, "status": act.code, "message": act.message}
+        wait = dict(act.headers).get("Retry-After")
+        if wait:  # Google says it here
+            kind = "type.googleapis.com/google.rpc.RetryInfo"
+            error["details"] = [{"@type": kind, "retryDelay": f"{wait}s"}]
+        return {"error": error}
 
     def bad_key(self, key: str) -> Fail:
         del key

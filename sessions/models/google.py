@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import aclosing
 from dataclasses import replace
 from functools import cached_property
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from sessions.models.port import OnText
 
+_DELAY = re.compile(r"retryDelay\W+(\d+(?:\.\d+)?)s")
 _FINISH = {
     "STOP": Finish.STOP,
     "MAX_TOKENS": Finish.LENGTH,
@@ -153,6 +155,10 @@ def _usage(used: types.GenerateContentResponseUsageMetadata) -> Usage:
 
 
 def _failure(error: errors.APIError) -> Failure:
-    headers = getattr(error.response, "headers", None) or {}
+    """Return what an error means; how long to wait stands in its body (`RetryInfo`), not in a header."""
+    headers = dict(getattr(error.response, "headers", None) or {})
+    delay = _DELAY.search(str(error.details))
+    if delay:
+        headers.setdefault("retry-after", delay[1])
     message = str(error.message or error.details)
     return of_status(int(error.code or 500), str(error.details), message, headers)
