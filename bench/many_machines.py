@@ -313,7 +313,7 @@ def main() -> int:
     """Measure and judge."""
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--builds", type=int, default=12, help="candidates to build")
+    parser.add_argument("--builds", type=int, default=10, help="candidates to build")
     parser.add_argument("--calls", type=int, default=30, help="smallest evaluations of each kind")
     parser.add_argument("--tasks", default=",".join(GPU_TASKS), help="of the GPU rows")
     parser.add_argument("--only", choices=("builds", "overhead", "gpus"))
