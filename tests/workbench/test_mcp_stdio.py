@@ -101,6 +101,30 @@ def test_a_device_that_is_none_is_refused_at_the_start_and_not_at_the_first_call
     assert done.stderr == "pike: 'nope' is no device: it may be auto, cpu, cuda or cuda:N.\n"
 
 
+SLOW_TO_IMPORT = (
+    "torch", "triton", "numpy", "textual", "git", "sqlite3", "aiosqlite", "anthropic", "openai",
+    "google.genai", "genai_prices", "tenacity", "ray", "sessions.gateway", "sessions.journal",
+)  # fmt: skip
+
+
+def test_a_server_that_has_answered_nothing_yet_has_imported_nothing_that_it_does_not_need() -> (
+    None
+):
+    """What may stay away is what would make a client drop it; the SDK itself takes most of its second."""
+    program = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "import workbench.commands.mcp, workbench.mcp_command\n"
+        "from mcp_server.app import Setting, build\n"
+        "from workbench.agents import LazyGateway\n"
+        "build(Setting(Path('nowhere')), sessions=LazyGateway())\n"
+        f"print([name for name in {SLOW_TO_IMPORT} if name in sys.modules])\n"
+    )
+    words = [sys.executable, "-c", program]
+    done = subprocess.run(words, capture_output=True, check=True, timeout=ANSWER_LIMIT_S, cwd=ROOT)
+    assert done.stdout.decode().strip() == "[]"
+
+
 @pytest.mark.slow
 def test_the_first_answer_comes_within_a_second(tmp_path: Path) -> None:
     """Of a quiet machine: the best of five starts."""
