@@ -24,7 +24,9 @@ from mcp_server.channel import ChannelClosed
 from mcp_server.ray_host import HEAR_S, RayHost
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+
+    from anyio.abc import TaskGroup
 
     from mcp_server.link import Link, Message
 
@@ -72,28 +74,36 @@ class Cluster:
     # --- hosts --------------------------------------------------------------------------------------
 
     async def watch(self) -> None:
-        """Keep an actor on each node, until the head does not answer."""
+        """Keep an actor on each node, until the head does not answer: then all of this program ends."""
         async with anyio.create_task_group() as group:
-            while (nodes := await self._nodes()) is not None:
-                here = {host.name: host for host in chosen(nodes)}
-                for name in [name for name in self._hosts if name not in here]:
-                    self._hosts.pop(name).scope.cancel()
-                new = [host for name, host in here.items() if name not in self._hosts]
-                for host in new:
-                    self._hosts[host.name] = host
-                    group.start_soon(self._attend, host)
-                if new:
-                    await self.send({"op": "nodes", "names": sorted(self._hosts)})
+            while (nodes := await self._nodes() or await self._nodes()) is not None:
+                await self._compare(nodes, group)
                 await anyio.sleep(_LOOK_EVERY_S)
-        # Ray's own threads may never come back from a head that is gone.
-        await self.send({"op": "failed", "cause": "The head of the Ray cluster does not answer."})
-        os._exit(1)
+            cause = "The head of the Ray cluster does not answer."
+            await self.send({"op": "failed", "cause": cause})
+            os._exit(1)  # Ray's own threads may never come back from a head that is gone
+
+    async def _compare(self, nodes: list[dict[str, Any]], group: TaskGroup) -> None:
+        """Attend to nodes that came, and to those that went no more."""
+        here = {host.name: host for host in chosen(nodes)}
+        for name in [name for name in self._hosts if name not in here]:
+            self._hosts.pop(name).scope.cancel()
+        new = [host for name, host in here.items() if name not in self._hosts]
+        for host in new:
+            self._hosts[host.name] = host
+            group.start_soon(self._attend, host)
+        if new:
+            await self.send({"op": "nodes", "names": sorted(self._hosts)})
 
     async def _nodes(self) -> list[dict[str, Any]] | None:
         """Return Ray's list of nodes, None where its head does not answer."""
         with anyio.move_on_after(_HEAD_LIMIT_S), contextlib.suppress(Exception):
-            return await anyio.to_thread.run_sync(self.ray.nodes, abandon_on_cancel=True)
+            return await self._in_thread(self.ray.nodes)
         return None
+
+    async def _in_thread(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what Ray returns: it may wait for a head that is gone, which must not stop all else."""
+        return await anyio.to_thread.run_sync(call, *arguments, abandon_on_cancel=True)
 
     async def _attend(self, host: Hosted) -> None:
         """Have an actor on a host, and another when it died, until the host leaves."""
@@ -124,11 +134,12 @@ class Cluster:
                 await self._pass_on(await answer(actor.hear.remote(), _SILENCE_LIMIT_S))
         finally:
             host.actor = None
-            self._kill(actor)
+            with anyio.move_on_after(_END_LIMIT_S, shield=True):
+                await self._in_thread(self._kill, actor)
 
     async def _is_held(self, host: Hosted) -> bool:
         """Return whether an actor of another server is there."""
-        names = await anyio.to_thread.run_sync(self.ray.util.list_named_actors)
+        names = await self._in_thread(self.ray.util.list_named_actors)
         words = [str(name).split(" ") for name in names]
         return any(w[:2] == [_PREFIX, host.name] and w[2:3] != [self._mark] for w in words)
 
@@ -141,7 +152,8 @@ class Cluster:
             room = {"num_gpus": 0, "num_cpus": 0}
         options = {"max_concurrency": 1000, "max_restarts": 0, "scheduling_strategy": pinned}
         name = f"{_PREFIX} {host.name} {self._mark} {uuid.uuid4().hex[:4]}"
-        return self.ray.remote(RayHost).options(name=name, **room, **options).remote(self.setting)
+        ours = self.ray.remote(RayHost).options(name=name, **room, **options)
+        return await self._in_thread(ours.remote, self.setting)
 
     async def _greeted(self, host: Hosted, actor: Any) -> bytes:
         future = asyncio.wrap_future(actor.hello.remote().future())
@@ -177,8 +189,9 @@ class Cluster:
             waiting = [asyncio.wrap_future(actor.close.remote().future()) for actor in actors]
             if waiting:
                 await asyncio.wait(waiting, timeout=_END_LIMIT_S)
-            for actor in actors:
-                self._kill(actor)
+            with anyio.move_on_after(_END_LIMIT_S):
+                for actor in actors:
+                    await self._in_thread(self._kill, actor)
 
     # --- work ---------------------------------------------------------------------------------------
 
