@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 from sessions.estimate import Ahead, Estimate, Likeness, estimate
 from sessions.labels import told_models
+from sessions.models.plain_variants import plain_variants
+from strategies.options import held
+from strategies.protocol import Candidate, Context
 from workbench import format as fmt
 
 if TYPE_CHECKING:
@@ -13,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sessions.start import NewSession
+    from strategies.protocol import Language
 
 ENDS = {"cost_usd": "the limit of dollars", "hours": "the limit of hours"}
 
@@ -26,6 +30,16 @@ def ahead(request: NewSession) -> Ahead:
         device=request.device,
         limits=request.limits,
     )
+
+
+def plain(request: NewSession, languages: tuple[Language, ...]) -> int:
+    """Return how many plain variants are evaluated before the first query (`plain_start`), by what can be built."""
+    if not held(request.settings).plain_start:
+        return 0
+    original = Candidate("c0", "", request.source, None)
+    device = request.device.partition(":")[0]
+    names = (request.precision, request.tolerance)
+    return len(plain_variants(Context(request.task, original, device, "", languages, *names)))
 
 
 def expected(coming: Ahead, rows: Iterable[Mapping[str, Any]]) -> tuple[Estimate, str]:

@@ -64,6 +64,33 @@ def test_a_file_is_kept_by_a_start_and_not_by_a_dry_run(
         task_files.keep(looked)
 
 
+def test_a_dry_run_tells_what_is_tried_before_the_first_query(pike: Pike, home: Path) -> None:
+    words = ("run", "starter/scan", "--model", "offline", "--device", "cpu", "--dry-run")
+    told = pike(*words, "--plain-start", "yes")
+    (line,) = (line for line in told.lines if line.startswith("before "))
+    assert int(line.split()[1]) >= 1
+    assert "of the original: evaluations, but no query" in line
+    assert not any(line.startswith("before ") for line in pike(*words).lines)
+
+
+@pytest.mark.parametrize(
+    ("level", "says"),
+    [
+        ("high", "offline is no reasoning model"),
+        ("deeply", "thinking is off, low, medium, high"),
+        ("coder=low", "'coder' is no agent: improve, ideas, fix"),
+    ],
+)
+def test_thinking_that_cannot_be_is_refused_in_words(
+    pike: Pike, home: Path, level: str, says: str
+) -> None:
+    words = ("run", "starter/scan", "--model", "offline", "--dry-run")
+    for typed in (("--thinking", level), ("--set", f"thinking={level}")):
+        told = pike(*words, *typed)
+        assert (told.code, told.out) == (2, "")
+        assert says in told.err
+
+
 def test_a_dry_run_refuses_as_a_start_would(pike: Pike, home: Path) -> None:
     told = pike("run", "starter/softmax", "--model", "offlin", "--dry-run")
     assert (told.code, told.out) == (2, "")

@@ -9,9 +9,11 @@ from sessions import folder as folders
 from sessions.models import thinking
 from sessions.summary import rows
 from workbench import checks, expected, run_line, starting
+from workbench import format as fmt
 from workbench.commands import step
 from workbench.errors import DONE, FAILED, WrongUsage
 from workbench.kept_models import each
+from workbench.machine import languages
 from workbench.watching import Way, begin
 
 if TYPE_CHECKING:
@@ -68,6 +70,7 @@ def _only_tell(
     """Print checks and estimate; 1 if something needed is missing."""
     request = planned.request
     earlier = rows(folders.sessions_root())
+    variants = expected.plain(request, languages(planned.machine, request.device))
     looked = checks.checks(planned.machine, settings, earlier)
     found, told = expected.expected(expected.ahead(request), earlier)
     ready = all(row.state != "missing" for row in looked)
@@ -78,7 +81,7 @@ def _only_tell(
                 "session": _about(request),
                 "checks": [asdict(row) for row in looked],
                 "warnings": planned.warnings,
-                "estimate": {**asdict(found), "told": told},
+                "estimate": {**asdict(found), "told": told, "plain": variants},
                 "command": same,
             }
         )
@@ -86,6 +89,11 @@ def _only_tell(
     for name, value in _about(request).items():
         printer.data(f"{name:<10} {_said(value)}")
     printer.data(f"expected   {told}")
+    if variants:
+        before = fmt.plural(variants, "plain variant")
+        printer.data(
+            f"before     {before} of the original: evaluations, but no query and no dollar"
+        )
     heads = ("check", "state", "found", "what to do")
     printer.table(heads, [(r.name, r.state, r.found, r.remedy) for r in looked])
     printer.talk(f"Nothing was started. To start it: {same}")
