@@ -8,7 +8,8 @@
 | Ray's overhead | the same smallest evaluation by the local pool and through Ray, in turns |
 | GPUs (`--device cuda`) | the candidates of bench/pairs on one GPU and on two, by the local pool; on two through Ray |
 
-Only meaningful on a machine with nothing else to do. Under six minutes, GPUs as long again. Exit code 1: a target was missed.
+Only meaningful on a machine with nothing else to do. Under six minutes, GPUs as long again.
+Exit code 1: a target was missed.
 """
 
 from __future__ import annotations
