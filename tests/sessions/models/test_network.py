@@ -208,7 +208,8 @@ async def test_a_vendor_that_never_answers_is_a_timeout(talk: Talk) -> None:
     with FakeVendor([Hang()]) as vendor, pytest.raises(ModelFailed) as caught:
         await talk.ask(vendor.url)
     assert caught.value.code == "timeout"
-    assert len(vendor.asked) == 5
+    assert talk.waits == [10.0, 20.0, 40.0, 80.0]
+    assert 1 <= len(vendor.asked) <= 5  # one given up on a busy machine may not have arrived yet
 
 
 @pytest.mark.parametrize("end", [Die(), BreakOff()])
