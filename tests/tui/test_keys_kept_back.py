@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.tui.conftest import Stage
 
 TINY = (54, 12)
-WAIT_S = 5
+WAIT_S = 30
 STYLE = Path(compare.__file__).parents[1] / "styles" / "compare.tcss"
 
 
