@@ -59,8 +59,11 @@ SHAPES = st.fixed_dictionaries(
         "failing": st.sampled_from([0.0, 0.1, 0.3]),
         "steers": st.integers(0, 12),
         "options": st.sampled_from([False, False, True]),
+        "tools": st.sampled_from([0, 0, 1, 2, 5]),
     }
 )
+ROUNDS = 3
+"""Of one step at most; a model may want more."""
 
 
 class Unsteady:
@@ -88,16 +91,19 @@ def unsteady(under: Path, shape: dict[str, Any]) -> Search:
         estimate=shape["price"],
         yields=faults.yields,
         fail=faults.fail,
+        rounds=lambda _: shape["tools"],
     )
     evaluator = FatedEvaluator(yields=faults.yields, places=random.randrange(1, 4))
     evaluator.faults = {"c3": ["worker_lost"], "c5": ["died", "gpu_unhealthy", "worker_lost"]}
     keys = ("queries", "width", "places", "fixes", "ideas")
     limits = {"queries": shape["queries"], "cost_usd": shape["cost_usd"], "hours": None}
+    settings = {key: shape[key] for key in keys} | dict.fromkeys(OPTIONS, shape["options"])
+    settings |= {"agent_tools": shape["tools"] > 0, "tool_rounds": ROUNDS}
     return search(
         under,
         model=model,
         evaluator=evaluator,
-        settings={key: shape[key] for key in keys} | dict.fromkeys(OPTIONS, shape["options"]),
+        settings=settings,
         limits=limits,
     )
 
@@ -191,6 +197,7 @@ def test_every_rule_of_a_search_holds_at_every_position_of_its_journal(
             apply(state, fact)
             budget_holds(state)
             steers_stand(state, fact)
+            rounds_hold(state, fact)
             bans_hold(state, fact, banned)
             assert may_follow(before, state.state) or before is state.state
         every_step_once(running)
@@ -207,6 +214,21 @@ def budget_holds(state: State) -> None:
         assert spending.queries + spending.queries_reserved <= queries
     if dollars is not None:
         assert spending.cost_usd + spending.cost_reserved_usd <= dollars + 1e-6
+
+
+def rounds_hold(state: State, fact: f.Fact) -> None:
+    """A step has no more rounds than it may, all of one model, each after every call of the one before it."""
+    match fact.body:
+        case f.QuerySent(proposal=name, step=step, round=number) if number > 1:
+            assert number <= ROUNDS
+            asked = [state.queries[q] for q in state.trajectories[name].queries]
+            rounds = [q for q in asked if q.step == step and q.round == number - 1 and q.calls]
+            assert len(rounds) == 1
+            assert all(call.answered for call in rounds[0].calls)
+            assert rounds[0].model == fact.body.model
+            assert not rounds[0].cut_short
+        case _:
+            pass
 
 
 def bans_hold(state: State, fact: f.Fact, banned: set[str]) -> None:
@@ -231,7 +253,7 @@ def steers_stand(state: State, fact: f.Fact) -> None:
         case f.Proposed(proposals=[{"role": "improve", "parent": first}, *_], dump=dict()):
             # Where there is one place for several seeds, the heaviest gets it.
             assert first in state.pins or not state.pins or weights(state)
-        case f.QuerySent(proposal=name, model=model):
+        case f.QuerySent(proposal=name, model=model, round=number) if number <= 1:
             named = {each for entry in state.models.values() for each in entry.split(",")}
             forked = state.trajectories[name].proposal.meta.get("model")
             assert model in named | {forked}
@@ -242,7 +264,7 @@ def steers_stand(state: State, fact: f.Fact) -> None:
 def every_step_once(running: Search) -> None:
     """Nothing is answered twice, and no step of a trajectory is skipped."""
     state = running.state
-    done = [(q.proposal, q.step) for q in state.queries.values() if q.end == "done"]
+    done = [(q.proposal, q.step, q.round) for q in state.queries.values() if q.end == "done"]
     assert len(done) == len(set(done))
     for trajectory in state.trajectories.values():
         steps = sorted({state.queries[q].step for q in trajectory.queries})

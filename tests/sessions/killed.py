@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sessions.commands import send
-from sessions.facts import Closed, Proposed
+from sessions.facts import Closed, Proposed, ToolAnswered
 from sessions.fold import fold
 from sessions.journal import Journal, Reader
 from sessions.lineage import Lineages, NewCommit
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from sessions.facts import Fact
     from sessions.folder import SessionFolder
-    from sessions.model import State, TrajectoryRecord
+    from sessions.model import QueryRecord, State, TrajectoryRecord
     from sessions.models.port import LanguageModel, Request
 
 LOG = "asked.log"
@@ -167,7 +167,7 @@ def run(
     """Run an engine on the session, mortal if asked; return its wait status."""
 
     def work() -> None:
-        model = FatedModel(log=folder.path / LOG, fail=_never_answered)
+        model = FatedModel(log=folder.path / LOG, fail=_never_answered, rounds=lambda _: 2)
         found = Search(folder, model, journal_class=SteeredJournal)
         ask(folder.journal)
         if seq or kind:
@@ -243,10 +243,26 @@ def ledger(folder: SessionFolder) -> dict[str, Any]:
     return {
         "seq": state.seq,
         "asked": sorted(" ".join(line.split()[:2]) for line in asked),
-        "lost": [f"{q.proposal} {q.step}" for q in state.queries.values() if q.end == "lost"],
-        "done": sorted(f"{q.proposal} {q.step}" for q in state.queries.values() if q.end == "done"),
+        "lost": [_asked(q) for q in state.queries.values() if q.end == "lost"],
+        "done": sorted(_asked(q) for q in state.queries.values() if q.end == "done"),
+        "calls": sorted(f"{_asked(q)} {n}" for q in state.queries.values() for n in _answered(q)),
+        "called": sorted(
+            f"{_asked(state.queries[x.body.query])} {x.body.call}"
+            for x in Search(folder).facts
+            if isinstance(x.body, ToolAnswered)
+        ),
         "attempts": sorted(["c0", *state.attempts]),
     }
+
+
+def _asked(query: QueryRecord) -> str:
+    """Return the step of a query, and which of its rounds, as a model notes what it was asked."""
+    number = f".{query.round}" if query.round > 1 else ""
+    return f"{query.proposal} {query.step}{number}"
+
+
+def _answered(query: QueryRecord) -> list[int]:
+    return [place for place, call in enumerate(query.calls) if call.answered]
 
 
 def _named(state: State, candidate: str) -> str:
@@ -322,6 +338,13 @@ def moments(straight: SessionFolder, *, every: bool) -> list[dict[str, Any]]:
     return [*facts, *({"commit": n} for n in (commits if every else (1, 2, 5)))]
 
 
+def in_rounds(straight: SessionFolder) -> list[dict[str, Any]]:
+    """Return when to kill to be in the rounds of a step: after some facts of each kind that they are made of."""
+    counts = Counter(fact.body.KIND for fact in Search(straight).facts)
+    kinds = ("query_sent", "query_done", "tool_answered")
+    return [{"kind": k, "nth": n} for k in kinds for n in range(3, counts[k], counts[k] // 3)]
+
+
 def in_plain_start(straight: SessionFolder) -> list[dict[str, Any]]:
     """Return when to kill to be in the plain start: after each fact of it, by its number."""
     own = {t.proposal.id for t in Search(straight).state.trajectories.values() if is_plain(t)}
@@ -359,6 +382,7 @@ def main() -> int:
     parser.add_argument(
         "--plain", action="store_true", help="with every option on, and within the plain start"
     )
+    parser.add_argument("--tools", action="store_true", help="agents call tools; within rounds")
     typed = parser.parse_args()
     settings: dict[str, Any] = {
         "queries": typed.queries,
@@ -367,10 +391,12 @@ def main() -> int:
         "fixes": 1,
         "ideas": 2,
         **dict.fromkeys(NAMES, typed.plain),
+        "agent_tools": typed.tools,
     }
     straight = begun(typed.under, "straight", settings)
     assert run(straight) == 0
     within = in_plain_start(straight) if typed.plain else moments(straight, every=typed.all)
+    within = in_rounds(straight) if typed.tools else within
     deaths = within if typed.all or not typed.plain else [*within[::7], *TOLD]
     runs = [one(typed.under, f"k{n}", settings, **death) for n, death in enumerate(deaths)]
     print(json.dumps({"straight": outcome(straight), "runs": runs}))

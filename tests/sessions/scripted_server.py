@@ -47,6 +47,7 @@ def build(device: str = DEVICE, title: str = TITLE) -> MCPServer[Any]:
         wait_s: int,
         beat: float | None = None,
         profile: bool = False,
+        tool: str = "",
         device_name: str = "",
     ) -> Annotated[CallToolResult, EngineResult]:
         del device_name, task_id, device, precision, tolerance, wait_s, beat

@@ -77,6 +77,20 @@ def test_a_search_killed_within_its_plain_start_resumes_to_the_straight_one(tmp_
     assert {run["last"] for run in seen["runs"]} >= {"informed", "profile", "verdict"}
 
 
+@pytest.mark.alone
+@pytest.mark.timeout(LIMIT_S)
+def test_a_search_killed_between_the_rounds_of_its_tools_resumes_to_the_straight_one(
+    tmp_path: Path,
+) -> None:
+    seen = killed(tmp_path, "--places", "1", "--queries", "42", "--tools")
+    check(seen)
+    assert {run["last"] for run in seen["runs"]} >= {"query_sent", "query_done", "tool_answered"}
+    for run in seen["runs"]:
+        assert run["ledger"]["calls"]
+        assert run["ledger"]["calls"] == run["ledger"]["called"], "a call was answered twice"
+    assert any("query_lost" in run["kinds"] for run in seen["runs"])
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(LIMIT_S)
 def test_a_search_killed_after_every_fact_resumes_to_the_straight_one(tmp_path: Path) -> None:
