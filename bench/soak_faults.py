@@ -13,19 +13,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bench.startup import HELLO
+
 if TYPE_CHECKING:
     import random
 
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "soak", "version": "0"},
-    },
-}
 SLOW_S = 6.0
 """For which a slow request goes on, at most."""
 

@@ -13,7 +13,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import httpx2
 from mcp import Client, MCPError, StdioServerParameters
@@ -246,9 +246,10 @@ class McpEvaluator:
                 await leave.wait()
         except Exception as error:  # noqa: BLE001 - whatever a transport raises, in groups too
             if ready.done():
-                log.warning("the evaluator's connection: %r", error)
+                log.warning("the evaluator's connection: %s", _words(error))
             else:
-                ready.set_exception(EvaluatorAbsent(f"no evaluator can be started: {error!r}"))
+                why = f"no evaluator can be started: {_words(error)}"
+                ready.set_exception(EvaluatorAbsent(why))
 
     async def _lost(self, client: Client) -> None:
         async with self._lock:
@@ -264,6 +265,14 @@ class McpEvaluator:
         if not done:
             keeper.cancel()
             await asyncio.wait([keeper])
+
+
+def _words(error: BaseException) -> str:
+    """Return what happened, out of the groups of groups in which a transport raises it."""
+    if isinstance(error, BaseExceptionGroup):
+        group = cast("BaseExceptionGroup[BaseException]", error)  # of any kind
+        return _words(group.exceptions[0])
+    return f"{error}" or type(error).__name__
 
 
 def child(

@@ -68,6 +68,8 @@ def test_evaluators_of_the_settings_are_asked_and_one_that_is_gone_says_why(
     assert "cpu" in near["found"]
     gone = rows["evaluator gone"]
     assert (gone["state"], "no evaluator can be started" in gone["found"]) == ("warning", True)
+    assert "/no/such/program" in gone["found"]
+    assert "ExceptionGroup" not in gone["found"]
     told = pike("doctor", "--executor", "gone")
     assert told.code == 1
     assert "left out" in told.out
