@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 pytestmark = MARKS
 STAYS = ("--outlived",)
 COMMAND_LIMIT_S = 120
-WAITING_LIMIT_S = 400
+WAITING_LIMIT_S = 700
 """For an engine that measures the original or an attempt, on a machine under load."""
 
 
