@@ -102,6 +102,8 @@ def main() -> None:
         return
     connected.set()
     anyio.run(_serve, link, Cluster(ray, typed.setting.encode(), link), where)
+    if not where.startswith(("auto", "ray://")):
+        os._exit(0)  # Ray would take leave of a head that may be gone; our actors have ended
 
 
 async def _serve(link: Link, cluster: Cluster, where: str) -> None:
