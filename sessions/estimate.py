@@ -6,6 +6,8 @@
 | same task and models | good | good |
 | same strategy and models, other tasks | good | rough |
 | same models | fair | rough |
+
+Only sessions that offered tools tell of one that will: a round with tools costs something else than an answer without.
 """
 
 from __future__ import annotations
@@ -44,6 +46,8 @@ class Ahead:
     device: str
     limits: Mapping[str, float | int | None]
     """`queries`, `cost_usd`, `hours`; None: no limit."""
+    agent_tools: bool = False
+    """Whether its queries are rounds with tools, which cost and take something else than answers do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,8 @@ def _tells(row: Mapping[str, Any]) -> bool:
 
 
 def _same_models(ahead: Ahead, row: Mapping[str, Any]) -> bool:
-    return dict(ahead.models) == dict(row.get("models") or {})
+    alike = dict(ahead.models) == dict(row.get("models") or {})
+    return alike and ahead.agent_tools == bool(row.get("agent_tools"))
 
 
 def _same_task(ahead: Ahead, row: Mapping[str, Any]) -> bool:

@@ -33,6 +33,7 @@ def summarise(state: State) -> dict[str, Any]:
         "task": opened.task if opened else "",
         "strategy": opened.strategy if opened else "",
         "attempts": len(state.attempts),
+        "agent_tools": tool_rounds.limit(state) > 0,
         "tool_calls": len(tool_rounds.answered(state)),
         "best_speedup": found.speedup if found else None,
         "best_class": found.verdict.get("precision_class") if found else None,

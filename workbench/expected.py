@@ -29,6 +29,7 @@ def ahead(request: NewSession) -> Ahead:
         models=told_models(request.models, request.labels, request.thinking),
         device=request.device,
         limits=request.limits,
+        agent_tools=held(request.settings).agent_tools,
     )
 
 

@@ -167,7 +167,8 @@ def _expected(values: Mapping[str, str], settings: Settings, known: Before, ther
         return expected.at_most(limits)
     labels = told_models(choice.models, choice.labels, choice.thinking)
     task = task_id(values.get("task", ""), there.tasks)
-    coming = Ahead(task, settings.text("strategy"), labels, device, limits)
+    tools = settings.text("agent_tools") == "yes"
+    coming = Ahead(task, settings.text("strategy"), labels, device, limits, tools)
     return expected.expected(coming, known.rows)[1]
 
 

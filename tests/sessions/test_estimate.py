@@ -51,6 +51,13 @@ def test_money_and_time_follow_the_queries() -> None:
     assert (found.queries, found.ends_by) == (300, "queries")
 
 
+def test_rounds_with_tools_are_told_by_such_sessions_alone() -> None:
+    tools = replace(AHEAD, agent_tools=True)
+    assert estimate(tools, [row()]).sessions == 0
+    assert estimate(tools, [row(), row(agent_tools=True, cost_usd=3.0)]).cost_usd == 9.0
+    assert estimate(AHEAD, [row(), row(agent_tools=True, cost_usd=3.0)]).cost_usd == 6.0
+
+
 def test_a_limit_of_dollars_ends_it_earlier() -> None:
     found = estimate(replace(AHEAD, limits={"queries": 300, "cost_usd": 2.0}), [row()])
     assert (found.cost_usd, found.hours, found.queries, found.ends_by) == (
