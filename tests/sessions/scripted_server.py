@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import CallToolResult
+from mcp.types import CallToolResult, TextContent
 
 from mcp_server.contract import EngineResult
 from tests.fakes import SOURCE, verdict_on
@@ -53,6 +53,7 @@ def build(device: str = DEVICE, title: str = TITLE) -> MCPServer[Any]:
         del device_name, task_id, device, precision, tolerance, wait_s, beat
         job = f"job_{len(jobs):08d}"
         jobs[job] = {"source": source, "attempt_id": attempt_id, "state": "done"}
+        jobs[job] |= {"tool": tool} if tool else {}
         jobs[job] |= {"hottest": ["100% 3.0 µs, 1 calls, own: scripted"]} if profile else {}
         if "# slow" in source or (attempt_id != "c0" and _hangs()):
             jobs[job]["state"] = "running"
@@ -71,7 +72,7 @@ def build(device: str = DEVICE, title: str = TITLE) -> MCPServer[Any]:
         told = {name: job[name] for name in ("attempt_id", "hottest") if name in job}
         found = verdict_on(job["source"]) | told | {"job_id": job_id}
         found |= {"device": device, "device_name": _now(title)}
-        return _result({"state": "done", **found})
+        return _result({"state": "done", **found}, f"ok: {job['tool']}" if "tool" in job else "")
 
     @server.tool()
     async def cancel_job(job_id: str) -> Annotated[CallToolResult, EngineResult]:
@@ -95,8 +96,9 @@ def _now(title: str) -> str:
     return Path(title[1:]).read_text(encoding="utf-8") if title.startswith("@") else title
 
 
-def _result(data: dict[str, Any]) -> CallToolResult:
-    return CallToolResult(content=[], structured_content=data)
+def _result(data: dict[str, Any], text: str = "") -> CallToolResult:
+    content = [TextContent(type="text", text=text)] if text else []
+    return CallToolResult(content=[*content], structured_content=data)
 
 
 if __name__ == "__main__":

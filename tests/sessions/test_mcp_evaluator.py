@@ -56,6 +56,15 @@ async def child() -> AsyncGenerator[McpEvaluator]:
         await evaluator.close()
 
 
+async def test_what_an_agents_tool_says_comes_back_as_an_agent_reads_it() -> None:
+    async with within() as evaluator:
+        job = await evaluator.start(replace(ask(), tool="check_kernel"))
+        found = await evaluator.wait(job, ignore)
+        whole = await evaluator.wait(await evaluator.start(ask()), ignore)
+    assert (found["shown"], found["status"]) == ("ok: check_kernel", "ok")
+    assert "shown" not in whole
+
+
 async def test_a_verdict_comes_back_whole_and_without_nulls() -> None:
     async with within() as evaluator:
         job = await evaluator.start(ask())
