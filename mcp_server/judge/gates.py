@@ -135,18 +135,23 @@ MEDIANS_ERROR = 1.4826 * math.sqrt(math.pi / 2)
 
 
 def incremental(
-    mine_s: Sequence[float], original_s: Sequence[float], saved_s: float, margins: Margins
+    mine_s: Sequence[float],
+    original_s: Sequence[float],
+    saved_s: float,
+    margins: Margins,
+    unsure_s: float = 0.0,
 ) -> bool:
     """Return whether a saving is lost where all of the input is new, seen in calls made in turns.
 
     Both sides copy the same input in those calls, so that what they differ by is still what is saved. The median is
     looked at, beyond what the original's own calls scatter by: a candidate that scatters helps itself to nothing.
+    `unsure_s`: what the saving itself may be off by.
     """
     if saved_s <= 0 or not mine_s:
         return False
     lost = [b - a + saved_s for a, b in zip(original_s, mine_s, strict=True)]
     noise_s = 3 * MEDIANS_ERROR * math.sqrt(2 / len(lost)) * deviation(original_s)
-    return median(lost) > max(margins.least_s, RETURNED * saved_s, noise_s)
+    return median(lost) > max(margins.least_s, RETURNED * saved_s, noise_s, unsure_s)
 
 
 def disturbed(

@@ -24,6 +24,7 @@ from mcp_server.judge.clock import (
 from mcp_server.judge.faults import Fault, rejected, unstable
 from mcp_server.judge.station import quiet
 from mcp_server.judge.statistics import (
+    LEAST_DIFFERENCE,
     Estimate,
     chained,
     deviation,
@@ -99,7 +100,8 @@ def time_candidate(
     doubt = _doubt(eager, candidate, found.scope, margins)
     if doubt is not None:
         raise _second_look(eager, candidate, found.scope, doubt)
-    if _incremental(eager, candidate, margins):
+    unsure_s = max(LEAST_DIFFERENCE, found.noise_floor) * median(eager.raw_s)
+    if _incremental(eager, candidate, margins, unsure_s):
         raise rejected("stale_answer", _INCREMENTAL)
     gates.check_samples(candidate, bounds)
     return timed
@@ -143,13 +145,14 @@ def _saved_s(eager: Lane, candidate: Lane) -> float:
 
 
 @quiet()
-def _incremental(eager: Lane, candidate: Lane, margins: gates.Margins) -> bool:
+def _incremental(eager: Lane, candidate: Lane, margins: gates.Margins, unsure_s: float) -> bool:
     """Return whether the candidate saves little where all of its input is new: it keeps what it computed before.
 
     Whole inputs cost a copy, so the usual calls change only a part; a few of these show whether that matters.
+    `unsure_s`: what a saving may be off by on this machine. Who saves no more is not called faster either.
     """
     saved_s = _saved_s(eager, candidate)
-    if saved_s <= margins.least_s or eager.station.sources.replaces:
+    if saved_s <= max(margins.least_s, unsure_s) or eager.station.sources.replaces:
         return False
     original_s, mine_s = list[float](), list[float]()
     for _ in range(LOOKS_AT_BULK):
@@ -159,7 +162,7 @@ def _incremental(eager: Lane, candidate: Lane, margins: gates.Margins) -> bool:
             mine_s.append(candidate.bulk())
             if monotonic() > until and len(mine_s) >= LEAST_BULK_CALLS:
                 break
-        if not gates.incremental(mine_s, original_s, saved_s, margins):
+        if not gates.incremental(mine_s, original_s, saved_s, margins, unsure_s):
             return False
     return True
 

@@ -231,6 +231,12 @@ def test_a_saving_that_is_gone_where_all_of_the_input_is_new_was_none() -> None:
     assert not gates.incremental([30e-3] * 8, [30e-3] * 8, 2e-4, gates.CPU)
 
 
+def test_a_saving_that_a_busy_machine_may_have_made_up_is_not_missed() -> None:
+    same = [30e-3 + i * 1e-5 for i in range(8)]
+    assert gates.incremental(same, same, 4e-3, gates.CPU)
+    assert not gates.incremental(same, same, 4e-3, gates.CPU, unsure_s=0.146 * 30e-3)
+
+
 def test_the_original_is_disturbed_only_if_it_recovers() -> None:
     assert gates.disturbed(1.0, 1.5, 1.01, 0.001, gates.GPU)
     assert not gates.disturbed(1.0, 1.5, 1.5, 0.001, gates.GPU)
