@@ -264,10 +264,15 @@ class _Wrong:
     must: str
 
 
+_YES_NO = {"true": "yes", "false": "no", "1": "yes", "0": "no"}
+"""A truth of TOML, or of the environment, where a third word may stand beside yes and no."""
+
+
 def _parsed(setting: Setting, value: Any) -> Value | _Wrong:
     text = str(value).strip()
     if setting.words:
-        return text if text in setting.words else _Wrong("one of " + ", ".join(setting.words))
+        word = text if "yes" not in setting.words else _YES_NO.get(text.lower(), text)
+        return word if word in setting.words else _Wrong("one of " + ", ".join(setting.words))
     match setting.kind:
         case "limit":
             return _limit(text, whole=isinstance(setting.default, int))

@@ -111,3 +111,13 @@ def test_a_broken_file_is_named(tmp_path: Path, text: str) -> None:
 def test_yes_and_no_are_read_from_toml_and_from_text(tmp_path: Path) -> None:
     assert settings(tmp_path, user="bell = false")["bell"] is False
     assert settings(tmp_path, env={"PIKE_BELL": "no"})["bell"] is False
+
+
+@pytest.mark.parametrize(("text", "held"), [("true", "yes"), ("false", "no"), ("'auto'", "auto")])
+def test_a_truth_of_toml_is_yes_or_no_where_auto_stands_beside_them(
+    tmp_path: Path, text: str, held: str
+) -> None:
+    assert settings(tmp_path, user=f"agent_tools = {text}")["agent_tools"] == held
+    assert settings(tmp_path, env={"PIKE_CALM": "TRUE"})["calm"] == "yes"
+    with pytest.raises(WrongUsage, match="one of fp32, tf32, half"):
+        settings(tmp_path, user=f"precision = {text}")
