@@ -11,7 +11,7 @@ from workbench import format as fmt
 from workbench.plain import inert_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from sessions.model import CallRecord, QueryRecord, State
 
@@ -36,18 +36,30 @@ def texts(state: State, query: QueryRecord | None, text: Callable[[str], str]) -
 
 
 def calls(state: State, query: QueryRecord | None) -> list[dict[str, Any]]:
-    """Return the calls behind an attempt as JSON."""
-    return [asdict(call) for call in _calls(state, query)]
+    """Return the calls behind an attempt as JSON; what was asked for when no round was left was not `carried_out`."""
+    return [{**asdict(call), "carried_out": call.answered} for _, call in _calls(state, query)]
+
+
+def counts(rounds: Sequence[QueryRecord]) -> str:
+    """Return how the calls of some rounds went: `6 tool calls, 2 not ok, 3 not carried out`."""
+    asked = [call for one in rounds for call in one.calls]
+    made = [call for call in asked if call.answered]
+    failed, left = sum(not call.ok for call in made), len(asked) - len(made)
+    unmade = f", {left} not carried out" if left else ""
+    return f"{fmt.plural(len(made), 'tool call')}, {failed} not ok{unmade}"
 
 
 def lines(state: State, query: QueryRecord | None) -> Iterator[str]:
     """Return the calls behind an attempt, one a line."""
-    for call in _calls(state, query):
-        how = f"{'ok' if call.ok else 'not ok'}, {fmt.seconds(call.seconds)}"
-        tool, said = inert_line(call.tool, 40), inert_line(call.said, 100)
-        yield f"{inert_line(call.agent)} called {tool}: {how}: {said}"
+    for one, call in _calls(state, query):
+        agent, tool = inert_line(one.agent), inert_line(call.tool, 40)
+        if call.answered:
+            how = f"{'ok' if call.ok else 'not ok'}, {fmt.seconds(call.seconds)}"
+            yield f"{agent} called {tool}: {how}: {inert_line(call.said, 100)}"
+        else:
+            yield f"{agent} asked for {tool}: not carried out, no round was left"
 
 
-def _calls(state: State, query: QueryRecord | None) -> list[CallRecord]:
+def _calls(state: State, query: QueryRecord | None) -> list[tuple[QueryRecord, CallRecord]]:
     rounds = rounds_of(state, query) if query else []
-    return [call for one in rounds for call in one.calls]
+    return [(one, call) for one in rounds for call in one.calls]

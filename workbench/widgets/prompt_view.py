@@ -9,6 +9,7 @@ from sessions.talk_pages import REPLY, pages, rounds_of
 from sessions.tool_rounds import cost_usd
 from workbench.format import amount, plural, seconds
 from workbench.plain import inert_line
+from workbench.tool_words import counts
 from workbench.widgets.document import Document, document, section, text_lines
 from workbench.widgets.lines import EMPTY, Line, Span, plain_text, span
 from workbench.widgets.steer_list import told
@@ -49,10 +50,8 @@ def _rounds(state: State, query: QueryRecord) -> list[Line]:
     rounds = rounds_of(state, query)
     if not rounds:
         return []
-    calls = [call for one in rounds for call in one.calls]
-    failed = sum(not call.ok for call in calls)
     paid = amount(cost_usd(state, query))
-    told = f"after {plural(len(calls), 'tool call')}, {failed} not ok, in {plural(len(rounds), 'round')}"
+    told = f"after {counts(rounds)}, in {plural(len(rounds), 'round')}"
     short = f"; no further round: {query.cut_short}" if query.cut_short else ""
     return [(Span(inert_line(f"{told} · $ {paid} in all{short}", 160), "dim"),)]
 
