@@ -5,7 +5,11 @@ One of an experiment: `EXPERIMENT/CONFIGURATION`. Else its strategy, its models,
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
+
+from sessions.models.thinking import DEFAULT
+from strategies.options import held
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -59,8 +63,10 @@ def _settings(state: State) -> dict[str, Any]:
     limits = {f"{name} limit": value for name, value in opened.limits.items() if name != "queries"}
     return {
         **opened.settings,
+        **asdict(held(opened.settings)),  # an older session lacks those that came after it
         **limits,
         **{f"{role} model": name for role, name in opened.models.items()},
+        **{f"{role} thinking": opened.thinking.get(role, "") or DEFAULT for role in opened.models},
         "queries": opened.limits.get("queries"),
         "precision": opened.precision,
         "tolerance": opened.tolerance,

@@ -416,6 +416,19 @@ def test_sessions_of_no_experiment_are_named_by_what_sets_them_apart() -> None:
     assert names[id(states[2])] == "pike-b, strong, fixes 0"
 
 
+def test_how_long_models_think_sets_sessions_apart_and_an_option_that_came_later_does_not() -> None:
+    states = [fold([Fact(1, 0.0, bodies_of(Study(name))[0])]) for name in ("a", "b", "c")]
+    opened = [state.opened for state in states]
+    assert opened[0] is not None
+    assert opened[2] is not None
+    later = {**opened[0].settings, "agent_tools": False, "tool_rounds": 6}
+    states[0].opened = replace(opened[0], settings=later)
+    states[2].opened = replace(opened[2], thinking={"fix": "high"})
+    names = configuration_names(states)
+    assert names[id(states[0])] == names[id(states[1])] == "pike-b, strong, fix thinking default"
+    assert names[id(states[2])] == "pike-b, strong, fix thinking high"
+
+
 def test_a_session_of_an_experiment_is_named_by_its_configuration() -> None:
     state = fold([Fact(1, 0.0, bodies_of(Study("a"))[0])])
     assert state.opened is not None
