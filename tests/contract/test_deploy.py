@@ -204,6 +204,12 @@ def test_the_page_names_settings_that_exist() -> None:
     assert keys <= set(endpoints.KEYS)
 
 
+@pytest.mark.parametrize("page", sorted(DEPLOY.parent.glob("*.md")), ids=lambda page: page.name)
+def test_each_table_of_settings_a_page_shows_can_be_pasted_whole(page: Path) -> None:
+    for block in re.findall(r"^```toml\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S):
+        assert tomllib.loads(block)
+
+
 def test_the_page_links_files_that_are_there_and_names_every_file_of_the_folder() -> None:
     links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", PAGE)
     missing = [link for link in links if "://" not in link and not (DEPLOY.parent / link).exists()]
