@@ -113,8 +113,8 @@ def pair_words(pair: Pair) -> str:
     head = f"{name(pair.first)} against {name(pair.second)} on the same {tasks}"
     if pair.tasks and not any(task.first.found or task.second.found for task in pair.tasks):
         return f"{head}: neither found a correct answer."
-    if pair.ratio == 1 and (interval is None or interval.low == interval.high):
-        return f"{head}: no difference at all (1.00×)."
+    if pair.ratio == 1:
+        return f"{head}: {_even(interval, kind)}."
     first = pair.ratio > 1
     ahead, behind = (pair.first, pair.second) if first else (pair.second, pair.first)
     ratio = pair.ratio if first else 1 / pair.ratio
@@ -132,6 +132,13 @@ def pair_words(pair: Pair) -> str:
     return (
         f"{head}: not told apart; {name(ahead)} came out ahead of {name(behind)} ({between}; {on})."
     )
+
+
+def _even(interval: Interval | None, kind: str) -> str:
+    """Return what to say where nobody came out ahead, as where all count as 1."""
+    if interval is None or interval.low == interval.high:
+        return f"no difference at all ({times(1)})"
+    return f"neither came out ahead ({times(1)}, {kind}: {interval_words(interval)})"
 
 
 def _interval(pair: Pair) -> tuple[Interval | None, str]:

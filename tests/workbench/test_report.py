@@ -327,6 +327,8 @@ def test_long_names_are_cut_in_their_middle() -> None:
 
 def test_equal_numbers_are_no_difference() -> None:
     assert "no difference at all" in report_words.pair_words(pair(1.0, repeats=Interval(1.0, 1.0)))
+    even = report_words.pair_words(pair(1.0, repeats=Interval(0.99, 1.01)))
+    assert even.endswith(": neither came out ahead (1.00×, 95 % over repeats: 0.99–1.01).")
 
 
 def test_unknown_costs_and_single_runs_are_kept_in_mind() -> None:
