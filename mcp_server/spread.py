@@ -125,7 +125,7 @@ class Spread:
             if outcome is not None and self._is_last_word(outcome, work, shunned, tried):
                 return outcome
             if tried < tries:
-                report("intake", "again, on another host")
+                report("intake", "again, as its host was lost or failed")
         return lost(work, f"{tries} hosts in turn were lost with it.", "worker_lost")
 
     def _is_last_word(self, outcome: Outcome, work: Work, shunned: set[str], tried: int) -> bool:
