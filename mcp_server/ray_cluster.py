@@ -74,12 +74,16 @@ class Cluster:
     # --- hosts --------------------------------------------------------------------------------------
 
     async def watch(self) -> None:
-        """Keep an actor on each node, until the head does not answer: then all of this program ends."""
+        """Keep an actor on each node, until we are cut off: then all of this program ends, and another joins anew."""
+        own = await self._in_thread(self._own_node)
         async with anyio.create_task_group() as group:
+            cause = "The head of the Ray cluster does not answer."
             while (nodes := await self._nodes() or await self._nodes()) is not None:
+                if any(node["NodeID"] == own and not node["Alive"] for node in nodes):
+                    cause = "The node through which we speak with the Ray cluster is gone."
+                    break
                 await self._compare(nodes, group)
                 await anyio.sleep(_LOOK_EVERY_S)
-            cause = "The head of the Ray cluster does not answer."
             await self.send({"op": "failed", "cause": cause})
             os._exit(1)  # Ray's own threads may never come back from a head that is gone
 
@@ -100,6 +104,12 @@ class Cluster:
         with anyio.move_on_after(_HEAD_LIMIT_S), contextlib.suppress(Exception):
             return await self._in_thread(self.ray.nodes)
         return None
+
+    def _own_node(self) -> str:
+        """Return the node without which Ray's list still answers us, and no actor of ours ever starts."""
+        with contextlib.suppress(Exception):
+            return str(self.ray.get_runtime_context().get_node_id())
+        return ""
 
     async def _in_thread(self, call: Callable[..., Any], *arguments: Any) -> Any:
         """Return what Ray returns: it may wait for a head that is gone, which must not stop all else."""
@@ -271,4 +281,6 @@ def one_line(error: BaseException) -> str:
     if type(error).__name__ in _IN_PLAIN_WORDS:
         return _IN_PLAIN_WORDS[type(error).__name__]
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if any("Traceback (most recent call last)" in line for line in lines):
+        lines = lines[-1:]  # which says what the pages before it led to
     return f"{type(error).__name__}: {' '.join(lines[:2])[:300] or 'no reason given'}"

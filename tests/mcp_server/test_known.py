@@ -106,8 +106,9 @@ def test_facts_measured_beside_other_work_are_measured_again_once_it_is_quiet(
 @pytest.mark.torch
 @pytest.mark.timeout(600)
 async def test_a_real_profile_measures_the_machine_once_and_keeps_its_evidence(
-    setting: Setting, home: Path, tmp_path: Path
+    setting: Setting, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("os.getloadavg", lambda: (0.1, 0.0, 0.0))  # else it may be measured again
     path = tmp_path / "rows.py"
     path.write_text(TASK)
     task = Tasks(home).add(path)

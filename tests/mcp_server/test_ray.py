@@ -286,6 +286,21 @@ def test_work_on_a_node_that_is_gone_is_evaluated_on_another(rig: Rig) -> None:
     assert verdict.status is Status.OK, verdict.cause
 
 
+def test_where_the_node_of_the_servers_own_machine_is_gone_it_joins_through_another(
+    rig: Rig,
+) -> None:
+    mark = rig.nodes.folder / "own-node-was-there"
+    answer = rig.start(asleep(mark))
+    until(mark.exists)
+    for node in rig.nodes.nodes:
+        with suppress(ProcessLookupError):
+            node.starter.send_signal(signal.SIGSTOP)  # which would end the head with its node
+        kill(*node.pids("raylet/raylet"))
+    rig.nodes.start().wait()
+    verdict = answer()
+    assert verdict.status is Status.OK, verdict.cause
+
+
 def test_when_the_whole_cluster_is_gone_it_is_said_and_nothing_is_left(rig: Rig) -> None:
     mark = rig.nodes.folder / "head-was-there"
     answer = rig.start(asleep(mark, always=True))

@@ -68,6 +68,10 @@ async def test_where_any_node_has_gpus_only_those_evaluate() -> None:
 def test_rays_errors_are_told_in_a_line() -> None:
     assert ray_cluster.one_line(Lost("It did not\nanswer.")) == "Lost: It did not answer."
     assert ray_cluster.one_line(ValueError()) == "ValueError: no reason given"
+    far = ConnectionAbortedError(
+        "Initialization failure from server:\nTraceback (most recent call last):\n  at home\nKeyError: 3"
+    )
+    assert ray_cluster.one_line(far) == "ConnectionAbortedError: KeyError: 3"
     died = type("ActorDiedError", (Exception,), {})("pages\n" * 50)
     assert ray_cluster.one_line(died) == "Our actor there died."
 
