@@ -180,6 +180,8 @@ class RayExecutor:
                 await process.close()
                 raise ExecutorUnavailable(self._no_cluster(str(first.get("cause"))))
             where = str(first.get("address"))
+            if where == "auto":
+                log.warning("no Ray cluster was found here: one of this machine alone was made")
             self._joined = "" if where == "auto" else where
             self._process = process
             self.group.start_soon(self._attend, process)
