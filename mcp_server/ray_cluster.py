@@ -282,5 +282,5 @@ def one_line(error: BaseException) -> str:
         return _IN_PLAIN_WORDS[type(error).__name__]
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if any("Traceback (most recent call last)" in line for line in lines):
-        lines = lines[-1:]  # which says what the pages before it led to
+        lines = [lines[0], lines[-1]]  # what failed, and what the pages between led to
     return f"{type(error).__name__}: {' '.join(lines[:2])[:300] or 'no reason given'}"

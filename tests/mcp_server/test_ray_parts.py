@@ -71,7 +71,8 @@ def test_rays_errors_are_told_in_a_line() -> None:
     far = ConnectionAbortedError(
         "Initialization failure from server:\nTraceback (most recent call last):\n  at home\nKeyError: 3"
     )
-    assert ray_cluster.one_line(far) == "ConnectionAbortedError: KeyError: 3"
+    told = "ConnectionAbortedError: Initialization failure from server: KeyError: 3"
+    assert ray_cluster.one_line(far) == told
     died = type("ActorDiedError", (Exception,), {})("pages\n" * 50)
     assert ray_cluster.one_line(died) == "Our actor there died."
 
