@@ -220,7 +220,11 @@ class Attempt:
         beside_s = percentile(timed.a_s, gates.ALWAYS)
         if beside_s - before.median_s <= margins.drift_ratio * before.median_s:
             return
-        guilty = self._drop_and_accuse()
+        # On a CPU it has been refused already if it computed unasked; beside an idle one the original is alone.
+        guilty = self.request.place != "cpu"
+        if guilty:
+            self.census()
+            self.drop()
         after = timing.alone(eager, self.found.scope, self.request.place)
         noise_s = max(before.noise_s, after.noise_s, self.found.noise_floor * before.median_s)
         if not gates.disturbed(before.median_s, beside_s, after.median_s, noise_s, margins):
@@ -248,16 +252,6 @@ class Attempt:
             return False
         asked_s, held_s = now.asked_s - self.before.asked_s, now.at - self.before.at
         return gates.competed(now.cpu_s - self.before.cpu_s, asked_s, held_s, worker_threads())
-
-    def _drop_and_accuse(self) -> bool:
-        """End the worker; return whether it may have been what slowed the original.
-
-        On a CPU it has been refused already if it computed without being asked.
-        """
-        if self.request.place != "cpu":
-            self.census()
-        self.drop()
-        return self.request.place != "cpu"
 
     def _refuse_impossible(self, timed: Paired) -> None:
         size = sum(x.numel() * x.element_size() for x in self.state.like.leaves)

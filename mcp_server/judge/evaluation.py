@@ -253,7 +253,8 @@ class Evaluation:
     def _profile(self, attempt: Attempt, resident: Resident, found: Qualification) -> None:
         """Look at where the time goes, of the candidate and of the original."""
         self._enter("timing", "profiling")
-        if attempt.given is None:
+        if attempt.given is None:  # it was ended, to see the original without it
+            self.findings.flag("profile_failed")
             return
         try:
             eager = profiling.examine(resident.lane.station, resident.lane.slot, "", PROFILE_S)

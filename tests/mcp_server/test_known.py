@@ -124,7 +124,7 @@ async def test_a_real_profile_measures_the_machine_once_and_keeps_its_evidence(
     assert device.name == "cpu"
     assert again.stages == []
     found, shown = described(outcome), whole(outcome)
-    assert found.hottest, outcome.verdict.cause
+    assert found.hottest, outcome.verdict.model_dump(exclude_none=True)
     assert found.summary
     names = [row["name"] for row in shown["profile"]["candidate"]["kernels"]]  # pyright: ignore[reportIndexIssue, reportUnknownVariableType] -- JSON
     assert any("tanh" in name for name in names)
