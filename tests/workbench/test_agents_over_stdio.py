@@ -41,18 +41,15 @@ async def pike_mcp() -> AsyncGenerator[Client]:
 
 @pytest.mark.timeout(600)
 async def test_a_session_is_opened_and_driven_over_stdio_and_outlives_its_server(
-    under: Path, tmp_path: Path, pike: Pike
+    under: Path, pike: Pike
 ) -> None:
-    file = tmp_path / "twice.py"
-    file.write_text(SOURCE, encoding="utf-8")
-    told = pike(
-        "run", str(file), "--strategy", "external", "--dry-run", "--json", "--device", "cpu"
-    )
-    task = told.json["session"]["task"]
     async with pike_mcp() as client:
         listed = {tool.name for tool in (await client.list_tools()).tools}
         assert {"open_session", "submit_attempt", "next_prompt", "submit_reply"} <= listed
-        wish = {"task_id": task, "attempts": 2, "device": "cpu"}
+        own = {"name": "twice", "source": SOURCE}
+        added = (await client.call_tool("add_task", own)).structured_content
+        assert added is not None
+        wish = {"task_id": added["task_id"], "attempts": 2, "device": "cpu"}
         opened = (await client.call_tool("open_session", wish)).structured_content
         assert opened is not None
         name = opened["session_id"]

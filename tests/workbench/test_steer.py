@@ -173,7 +173,7 @@ async def test_a_finished_search_says_what_a_submission_needs_and_may_then_be_re
     assert "it is finished. `pike resume s`" in told.err
     started: list[Any] = []
 
-    def start(*given: Any) -> int:
+    def start(*given: Any, **_: Any) -> int:
         started.append(given)
         return 1
 
