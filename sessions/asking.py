@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from sessions.parts import Parts
     from strategies.protocol import Prompt
 
+    Pause = Callable[[State], f.Paused | None]
+
 log = logging.getLogger(__name__)
 
 FAILURES = 3
@@ -53,10 +55,6 @@ _OFFERED = json.dumps([asdict(tool) for tool in TOOLS])
 _DOING = {"IBA": "ideas", "COA": "writing", "EFA": "fixing"}
 _ROLE = {Agent.IBA: IDEAS_MODEL, Agent.COA: IMPROVE_MODEL, Agent.EFA: FIX_MODEL}
 """The configured role whose model an agent asks."""
-
-
-if TYPE_CHECKING:
-    Pause = Callable[[State], f.Paused | None]
 
 
 @dataclass(frozen=True, slots=True)

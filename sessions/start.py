@@ -129,6 +129,7 @@ def _write_journal(made: SessionFolder, request: NewSession) -> None:
 def _write_first_fact(path: Path, made: SessionFolder, request: NewSession) -> None:
     opened = _opened(made.name, request)
     fact = Fact(1, time.time(), opened)
+    wal = not storage_of(made.path).network
     db = sqlite3.connect(path, isolation_level=None)
     try:
         db.execute(f"PRAGMA busy_timeout={BUSY_MS}")
@@ -144,9 +145,7 @@ def _write_first_fact(path: Path, made: SessionFolder, request: NewSession) -> N
         summary = json.dumps(summarise(fold([fact])))
         db.execute("INSERT INTO summary VALUES (1, ?)", (summary,))
         db.execute("COMMIT")
-        if not storage_of(
-            made.path
-        ).network:  # last, so that all is in the file, nothing in a log beside it
+        if wal:  # last, so that all is in the file, nothing in a log beside it
             db.execute("PRAGMA journal_mode=WAL")
     finally:
         db.close()

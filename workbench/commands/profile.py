@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import tempfile
 from contextlib import suppress
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sessions.journal import Reader
 from sessions.model import ORIGINAL
+from sessions.models.files import write_whole
 from workbench import config, evaluator, lookup, story, task_files
 from workbench import format as fmt
 from workbench.errors import DONE, FAILED, CannotGoOn, WrongUsage
@@ -45,11 +45,8 @@ def run(typed: argparse.Namespace, printer: Printer) -> int:
 
 def keep(path: Path, found: dict[str, Any]) -> None:
     """Keep an attempt's profile in its session, for the screen; a folder that cannot be written is no loss."""
-    part = path.with_suffix(f".{os.getpid()}.part")
     with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(json.dumps(found), encoding="utf-8")
-        part.replace(path)
+        write_whole(path, json.dumps(found))
 
 
 def _named(named: str) -> tuple[str, str, Path | None]:
