@@ -33,12 +33,6 @@ def parser() -> argparse.ArgumentParser:
     serve.add_argument(
         "--executor", metavar="WHERE", default="local", help="local, ray, or ray://HEAD[:PORT]"
     )
-    serve.add_argument(
-        "--overlap",
-        choices=("auto", "on", "off"),
-        default="auto",
-        help="build ahead, share the device until something is timed (auto: on a processor)",
-    )
     evaluate = commands.add_parser("evaluate", help="verdicts on candidates, as JSON")
     evaluate.add_argument("task", help="SUITE/NAME or a KernelBench-format file")
     evaluate.add_argument("candidates", nargs="+", help="files with class ModelNew")
@@ -74,6 +68,9 @@ def parser() -> argparse.ArgumentParser:
     facts = commands.add_parser("facts", help="what a device can do at most, measured once")
     selftest = commands.add_parser("selftest", help="known cheats and honest oddities, run here")
     selftest.add_argument("ids", nargs="*", help="only these cases")
+    selftest.add_argument("--output", metavar="FILE", type=Path, help="write a Markdown table")
+    for command in (serve, selftest):
+        _overlapping(command)
     qualify = commands.add_parser("qualify", help="which tasks can judge candidates, how finely")
     _qualifying(qualify)
     baselines = commands.add_parser("baselines", help="plain PyTorch and candidates on suites")
@@ -83,6 +80,15 @@ def parser() -> argparse.ArgumentParser:
     for command in (evaluate, profile, replay, tasks, doctor, facts, selftest, qualify, baselines):
         command.add_argument("--json", action="store_true", help="JSON on stdout")
     return top
+
+
+def _overlapping(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--overlap",
+        choices=("auto", "on", "off"),
+        default="auto",
+        help="build ahead, share the device until something is timed (auto: on a processor)",
+    )
 
 
 def _listening(serve: argparse.ArgumentParser) -> None:
@@ -166,7 +172,12 @@ def run(arguments: argparse.Namespace) -> int:
         case _:
             from mcp_server.selftest import runner
 
-            return runner.main(setting(arguments), arguments.ids, as_json=arguments.json)
+            return runner.main(
+                setting(arguments),
+                arguments.ids,
+                as_json=arguments.json,
+                output=arguments.output,
+            )
 
 
 def _about_tasks(arguments: argparse.Namespace) -> int:

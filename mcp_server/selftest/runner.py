@@ -25,6 +25,8 @@ from mcp_server.errors import EvaluatorError
 from mcp_server.evaluate import StageLimits
 from mcp_server.executor import Work
 from mcp_server.local import LocalExecutor, Setting, open_local
+from mcp_server.selftest import table
+from mcp_server.selftest.rows import Row
 from mcp_server.tasks import Task, Tasks
 
 if TYPE_CHECKING:
@@ -71,21 +73,7 @@ class Case:
         return "\n" in self.task
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What came of a case."""
-
-    id: str
-    kind: str
-    expected: str
-    got: str
-    passed: bool | None
-    """None if it was skipped."""
-    seconds: float
-    cause: str = ""
-
-
-def main(setting: Setting, ids: Sequence[str], *, as_json: bool) -> int:
+def main(setting: Setting, ids: Sequence[str], *, as_json: bool, output: Path | None = None) -> int:
     """Run the cases, print each, and return 1 if one was judged otherwise than expected.
 
     Raises:
@@ -93,23 +81,19 @@ def main(setting: Setting, ids: Sequence[str], *, as_json: bool) -> int:
     """
     cases = _chosen(ids)
     tell = partial(_tell, len(cases), sys.stderr if as_json else sys.stdout)
-    rows = anyio.run(partial(_run, setting, cases, tell))
+    device, rows = anyio.run(partial(_run, setting, cases, tell))
+    if output is not None:
+        table.write(output, device, rows)
     if as_json:
         sys.stdout.write(json.dumps([asdict(r) for r in rows], indent=1) + "\n")
     else:
-        sys.stdout.write(summary(rows) + "\n")
+        sys.stdout.write(table.summary(rows) + "\n")
     return 1 if any(r.passed is False for r in rows) else 0
 
 
 def _tell(total: int, stream: TextIO, number: int, row: Row) -> None:
     stream.write(f"{number:>{len(str(total))}}/{total} {_line(row)}")
     stream.flush()
-
-
-def summary(rows: Sequence[Row]) -> str:
-    """Return how many cases were judged as expected, how many otherwise, and how many were not run."""
-    count = {state: sum(row.passed is state for row in rows) for state in (True, False, None)}
-    return f"{count[True]} as expected, {count[False]} otherwise, {count[None]} skipped"
 
 
 def read(path: Path) -> Case:
@@ -165,7 +149,7 @@ def _is_of(case: Case, word: str) -> bool:
 
 async def _run(
     setting: Setting, cases: Sequence[Case], tell: Callable[[int, Row], None]
-) -> list[Row]:
+) -> tuple[Device, list[Row]]:
     # A home of its own: its hasty qualifications are not to be kept for real work.
     with tempfile.TemporaryDirectory(prefix="pike-selftest-") as home:
         setting = replace(setting, home=Path(home), stage_limits=_LIMITS)
@@ -174,16 +158,29 @@ async def _run(
 
 async def _rows(
     setting: Setting, cases: Sequence[Case], tell: Callable[[int, Row], None]
-) -> list[Row]:
-    rows: list[Row] = []
+) -> tuple[Device, list[Row]]:
+    rows: dict[str, Row] = {}
     async with open_local(setting) as executor:
         device = await executor.check_device("auto")
-        for case in cases:
-            why = _unfit(case, device)
-            row = _skipped(case, why) if why else await _row(executor, setting, case)
-            rows.append(row)
+        free = anyio.CapacityLimiter(await _at_once(executor, device))
+
+        async def one(case: Case) -> None:
+            async with free:
+                why = _unfit(case, device)
+                row = _skipped(case, why) if why else await _row(executor, setting, case)
+            rows[case.id] = row
             tell(len(rows), row)
-    return rows
+
+        async with anyio.create_task_group() as group:
+            for case in cases:
+                group.start_soon(one, case)
+    return device, [rows[case.id] for case in cases]
+
+
+async def _at_once(executor: LocalExecutor, device: Device) -> int:
+    """Return how many cases a device has room for: what is timed has it alone all the same."""
+    places = [place for place in await executor.places() if place.device == device.name]
+    return max(1, *(place.of + place.ahead for place in places))
 
 
 async def _row(executor: LocalExecutor, setting: Setting, case: Case) -> Row:
