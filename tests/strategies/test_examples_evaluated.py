@@ -90,10 +90,10 @@ def case_of(source: str) -> str:
     return next(name for name in CASES if f"self.{name} = " in source)
 
 
-def sources(case: str, *, heavy: bool) -> list[str]:
+def sources(case: str, examples: dict[str, str], *, heavy: bool) -> list[str]:
     return [
         source
-        for title, source in EXAMPLES.items()
+        for title, source in examples.items()
         if case_of(source) == case and (heavy or not title.startswith(HEAVY))
     ]
 
@@ -110,7 +110,7 @@ async def test_the_evaluator_finds_the_answers_of_cheap_worked_examples_right(
     leases = tmp_path / "leases"
     leases.mkdir()
     setting = Setting(tmp_path, sandbox="best-effort", device="cpu", lease_folder=leases)
-    judged = sources(case, heavy=False)
+    judged = sources(case, EXAMPLES, heavy=False)
     assert judged
     work = Work("", task, "", precision="fp32", stages=("build", "correctness"), leased=False)
     async with open_local(setting) as executor:
@@ -121,27 +121,46 @@ async def test_the_evaluator_finds_the_answers_of_cheap_worked_examples_right(
             assert verdict.correct
 
 
+def verdicts_on(device: str, case: str, answers: list[str], folder: Path) -> list[dict[str, Any]]:
+    (folder / "task.py").write_text(TASK.format(**CASES[case]), encoding="utf-8")
+    paths = [folder / f"c{n}.py" for n, _ in enumerate(answers)]
+    for path, source in zip(paths, answers, strict=True):
+        path.write_text(source, encoding="utf-8")
+    words = ["evaluate", "task.py", *(path.name for path in paths), "--device", device, "--json"]
+    words += ["--precision", "fp32"]
+    ran = subprocess.run(
+        [sys.executable, "-m", "workbench", *words],
+        cwd=folder,
+        env={**os.environ, "PIKE_HOME": str(folder / "home")},
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    assert ran.stdout, ran.stderr
+    return json.loads(ran.stdout)
+
+
 @pytest.mark.torch
 @pytest.mark.slow
 @pytest.mark.alone
 @pytest.mark.timeout(LIMIT_S)
 @pytest.mark.parametrize("case", list(CASES))
 def test_the_evaluator_calls_the_worked_examples_right(case: str, tmp_path: Path) -> None:
-    (tmp_path / "task.py").write_text(TASK.format(**CASES[case]), encoding="utf-8")
-    paths = [tmp_path / f"c{n}.py" for n, _ in enumerate(sources(case, heavy=True))]
-    for path, source in zip(paths, sources(case, heavy=True), strict=True):
-        path.write_text(source, encoding="utf-8")
-    words = ["evaluate", "task.py", *(path.name for path in paths), "--device", "cpu", "--json"]
-    words += ["--precision", "fp32"]
-    ran = subprocess.run(
-        [sys.executable, "-m", "workbench", *words],
-        cwd=tmp_path,
-        env={**os.environ, "PIKE_HOME": str(tmp_path / "home")},
-        capture_output=True,
-        text=True,
-        timeout=LIMIT_S,
-        check=False,
-    )
-    verdicts: list[dict[str, Any]] = json.loads(ran.stdout)
-    assert [v["status"] for v in verdicts] == ["ok"] * len(paths), ran.stdout + ran.stderr
-    assert paths
+    answers = sources(case, EXAMPLES, heavy=True)
+    verdicts = verdicts_on("cpu", case, answers, tmp_path)
+    assert answers
+    assert [v["status"] for v in verdicts] == ["ok"] * len(answers), verdicts
+
+
+@pytest.mark.torch
+@pytest.mark.gpu
+@pytest.mark.timeout(LIMIT_S)
+@pytest.mark.parametrize("case", list(CASES))
+def test_the_evaluator_calls_the_worked_examples_for_a_gpu_right_on_one(
+    case: str, tmp_path: Path
+) -> None:
+    answers = sources(case, shown("cuda"), heavy=True)
+    verdicts = verdicts_on("cuda:0", case, answers, tmp_path)
+    assert answers
+    assert [v["status"] for v in verdicts] == ["ok"] * len(answers), verdicts
