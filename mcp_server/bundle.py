@@ -16,7 +16,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import os
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
@@ -25,6 +24,7 @@ from pydantic import ValidationError
 
 from mcp_server.contract import SOURCE_LIMIT, Verdict
 from mcp_server.errors import EvaluatorError
+from mcp_server.whole_files import write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -144,11 +144,8 @@ class Evidence:
         """Keep evidence and return its hash; None where the folder cannot be written."""
         name = digest(evidence)
         path = self._path(name)
-        part = path.with_suffix(f".{os.getpid()}.part")
         with suppress(OSError, ValueError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_bytes(gzip.compress(json.dumps(evidence).encode(), mtime=0))
-            part.replace(path)
+            write_whole(path, gzip.compress(json.dumps(evidence).encode(), mtime=0))
             return name
         return None
 

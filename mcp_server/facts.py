@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from mcp_server import machine
+from mcp_server import kept, machine
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,26 +47,16 @@ class KnownFacts:
 
     def get(self, key: DeviceKey) -> Message | None:
         """Return what is known of a device, or None."""
-        try:
-            kept: object = json.loads(self._path(key).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        found = kept.read(self._path(key))
+        if found is None:
             return None
-        if not isinstance(kept, dict):
-            return None
-        found = cast("Message", kept)
         was_busy = _number(found, BUSY) > 0
         found.pop(BUSY, None)
         return None if was_busy and not _busy(found) else found
 
     def put(self, key: DeviceKey, facts: Message) -> None:
         """Keep facts; a folder that cannot be written costs a measurement later, nothing else."""
-        path = self._path(key)
-        part = path.with_suffix(f".{os.getpid()}.part")
-        with suppress(OSError, ValueError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            told = {**facts, BUSY: 1} if _busy(facts) else facts
-            part.write_text(json.dumps(told, indent=1), encoding="utf-8")
-            part.replace(path)
+        kept.write(self._path(key), {**facts, BUSY: 1} if _busy(facts) else facts)
 
     def _path(self, key: DeviceKey) -> Path:
         return self.folder / f"{key.name}.json"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, cast
 
 from mcp_server.errors import StateUnusable
+from mcp_server.whole_files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -29,7 +29,7 @@ def read(path: Path) -> Message | None:
 def write(path: Path, value: Message) -> None:
     """Keep an object; a folder that cannot be written costs time later, nothing else."""
     with suppress(OSError, ValueError):
-        _replace(path, json.dumps(value))
+        write_whole(path, json.dumps(value))
 
 
 def store(path: Path, value: object) -> None:
@@ -39,7 +39,7 @@ def store(path: Path, value: object) -> None:
         StateUnusable: the folder cannot be written.
     """
     try:
-        _replace(path, json.dumps(value, indent=1) + "\n")
+        write_whole(path, json.dumps(value, indent=1) + "\n")
     except OSError as error:
         raise _unusable(path, error) from error
 
@@ -65,10 +65,3 @@ def _unusable(path: Path, error: OSError) -> StateUnusable:
     return StateUnusable(
         f"{path} cannot be written ({error.strerror}): set PIKE_HOME to a folder of yours."
     )
-
-
-def _replace(path: Path, text: str) -> None:
-    part = path.with_suffix(f".{os.getpid()}.part")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)

@@ -7,13 +7,11 @@ are. Whatever could change those is in the key.
 from __future__ import annotations
 
 import hashlib
-import json
-import os
-from contextlib import suppress
 from dataclasses import astuple, dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
+from mcp_server import kept
 from mcp_server.sandbox import PACKAGE
 
 if TYPE_CHECKING:
@@ -49,20 +47,11 @@ class Qualifications:
 
     def get(self, key: Key) -> Message | None:
         """Return what is known, or None."""
-        try:
-            kept: object = json.loads(self._path(key).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return None
-        return cast("Message", kept) if isinstance(kept, dict) else None
+        return kept.read(self._path(key))
 
     def put(self, key: Key, qualification: Message) -> None:
         """Keep one; a folder that cannot be written costs time later, nothing else."""
-        path = self._path(key)
-        part = path.with_suffix(f".{os.getpid()}.part")
-        with suppress(OSError, ValueError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text(json.dumps(qualification), encoding="utf-8")
-            part.replace(path)
+        kept.write(self._path(key), qualification)
 
     def _path(self, key: Key) -> Path:
         return self.folder / f"{key.name}.json"

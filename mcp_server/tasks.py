@@ -12,7 +12,6 @@ A task's file is read when it is asked for, and executed in a sandbox, never her
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING
 from mcp_server import catalog, projects, scan, task_text
 from mcp_server.added_suites import AddedSuites
 from mcp_server.errors import NotASuite, NotATask, StateUnusable, UnknownSuite, UnknownTask
+from mcp_server.whole_files import write_whole
 
 if TYPE_CHECKING:
     from mcp_server.added_suites import AddedSuite
@@ -224,11 +224,8 @@ def is_by_agent(path: Path) -> bool:
 def _write(path: Path, text: str) -> None:
     if path.exists():
         return
-    part = path.with_suffix(f".{os.getpid()}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
+        write_whole(path, text)
     except OSError as error:
         raise StateUnusable(
             f"{path.parent} cannot be written ({error.strerror}): set PIKE_HOME to a folder of yours."
