@@ -20,6 +20,7 @@ import fcntl
 import os
 import re
 import stat
+import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -30,6 +31,7 @@ from mcp_server.errors import StateUnusable
 
 _FOLDERS = (Path("/run/lock"), Path("/var/lock"), Path("/tmp"))  # noqa: S108 -- machine-wide on purpose
 _NAME = "pike-leases"
+_ALL = 0o1777
 _RETRY_S = 0.005
 _SLOW_RETRY_S = 0.02
 _COURTESY_S = 1.5 * _SLOW_RETRY_S
@@ -127,8 +129,7 @@ def shared_folder() -> Path:
     for parent in _FOLDERS:
         folder = parent / _NAME
         with suppress(OSError):
-            folder.mkdir(exist_ok=True)
-            folder.chmod(0o1777)
+            _make(folder)
         if folder.is_dir() and not folder.is_symlink() and os.access(folder, os.W_OK):
             return folder
     raise StateUnusable(
@@ -136,16 +137,41 @@ def shared_folder() -> Path:
     )
 
 
+def _make(folder: Path) -> None:
+    """Make the folder with all users' rights from its first moment on: one who saw it with less would use another."""
+    if folder.is_dir():
+        if folder.stat().st_mode & 0o7777 != _ALL:
+            folder.chmod(_ALL)
+        return
+    part = Path(tempfile.mkdtemp(prefix=f".{_NAME}-", dir=folder.parent))
+    part.chmod(_ALL)
+    try:
+        part.rename(folder)
+    except OSError:  # another was faster, and it is in use
+        part.rmdir()
+
+
 def _open(path: Path) -> int:
     flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
-        # Without O_CREAT first: a sticky folder refuses to "create" another user's file.
+        # Never with O_CREAT: a sticky folder refuses to "create" another user's file.
         fd = os.open(path, flags)
     except FileNotFoundError:
-        fd = os.open(path, flags | os.O_CREAT, 0o666)
-        with suppress(OSError):
-            os.fchmod(fd, 0o666)
+        _put(path)
+        fd = os.open(path, flags)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
         raise StateUnusable(f"{path} is not a plain file: remove it.")
     return fd
+
+
+def _put(path: Path) -> None:
+    """Put an empty file there that every user may open from its first moment on, if there is none."""
+    fd, part = tempfile.mkstemp(prefix=".", dir=path.parent)
+    try:
+        os.fchmod(fd, 0o666)
+        with suppress(FileExistsError):
+            os.link(part, path)
+    finally:
+        os.close(fd)
+        os.unlink(part)  # noqa: PTH108 -- a string

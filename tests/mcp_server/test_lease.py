@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
-from contextlib import contextmanager
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import anyio
@@ -138,6 +141,49 @@ def test_every_user_may_use_the_shared_folder() -> None:
     lease = Lease("test-of-rights")
     assert lease.path.stat().st_mode & 0o777 == 0o666
     lease.close()
+
+
+def test_two_users_who_come_first_at_once_find_one_folder_and_may_both_use_its_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcp_server.lease._FOLDERS", (tmp_path,))
+    seen: set[str] = set()
+    done = threading.Event()
+
+    def another() -> None:
+        """Look all the time, as a second user does who comes in the same moment."""
+        while not done.is_set():
+            for path in (tmp_path / "pike-leases", tmp_path / "pike-leases" / "gpu-1.lock"):
+                with suppress(FileNotFoundError):
+                    seen.add(f"{path.name} {path.stat().st_mode & 0o777:o}")
+
+    previous = os.umask(0o077)
+    looking = threading.Thread(target=another)
+    looking.start()
+    try:
+        for _ in range(200):
+            Lease("gpu-1").close()
+            shutil.rmtree(tmp_path / "pike-leases")
+    finally:
+        done.set()
+        looking.join()
+        os.umask(previous)
+    assert seen == {"pike-leases 777", "gpu-1.lock 666"}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_who_comes_second_leaves_the_first_ones_folder_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcp_server.lease._FOLDERS", (tmp_path,))
+    with ThreadPoolExecutor(8) as pool:
+        for number in range(20):
+            leases = list(pool.map(Lease, ["gpu-1"] * 8))
+            assert len({os.fstat(lease.fd).st_ino for lease in leases}) == 1, number
+            for lease in leases:
+                lease.close()
+            shutil.rmtree(tmp_path / "pike-leases")
+    assert list(tmp_path.iterdir()) == []
 
 
 WANTING = """
