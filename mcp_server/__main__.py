@@ -113,7 +113,10 @@ def _measuring(baselines: argparse.ArgumentParser) -> None:
         "--candidates", metavar="DIR", action="append", default=[], help="measure these, too"
     )
     baselines.add_argument("--precision", choices=("fp32", "tf32", "half"), default="half")
-    baselines.add_argument("--limit", type=float, default=300, help="seconds for each task")
+    baselines.add_argument("--limit", type=float, help="seconds for each task")
+    baselines.add_argument(
+        "--full", action="store_true", help="max-autotune and TensorRT, too; three pairs each"
+    )
     baselines.add_argument("--output", metavar="FILE", help="write a Markdown table")
 
 

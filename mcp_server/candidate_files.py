@@ -1,7 +1,8 @@
 """Which files of a folder are candidates for which tasks, told by their names.
 
-A candidate belongs to a task whose name or number it bears, as a file (`44_MiniGPT.py`, `task_44.py`, `44.py`) or as
-the folder it lies in (`44_MiniGPT/c12.py`, `task_44/best.py`). One that could be of two tasks is of neither.
+A candidate belongs to a task whose name or number it bears, as a file (`44_MiniGPT.py`, `softmax--fast.py`,
+`task_44.py`, `44.py`) or as the folder it lies in (`44_MiniGPT/c12.py`, `task_44/best.py`). One that could be of two
+tasks is of neither.
 """
 
 from __future__ import annotations
@@ -67,6 +68,7 @@ def _sort_in(found: Matched, file: CandidateFile, tasks: Sequence[str]) -> None:
     stem, above = file.path.stem, Path(file.name).parent.name
     ids = (
         _named(stem, tasks)
+        or _named(stem.partition("--")[0], tasks)
         or _named(above, tasks)
         or _numbered(stem, tasks)
         or _numbered(above, tasks)

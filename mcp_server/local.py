@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
     from anyio.abc import TaskGroup
 
+    from mcp_server.contract import Precision
     from mcp_server.executor import HostFacts, Report, Told
     from mcp_server.facts import DeviceKey
     from mcp_server.interpreter import Interpreter
@@ -217,12 +218,16 @@ class LocalExecutor:
         """Return this machine."""
         return [await known.host(self)]
 
-    async def known_task(self, task: Task, device: str) -> Message | None:
-        """Return what is kept of a task under the default policy; nothing is started."""
+    async def known_task(
+        self, task: Task, device: str, precision: Precision = "half"
+    ) -> Message | None:
+        """Return what is kept of a task under a policy; nothing is started."""
         found = await self.check_device(device)
         driver = machine.driver() if found.is_gpu else None
         torch = (await self._interpreter()).torch
-        return self.qualifications.get(task_key(Work("known", task, ""), found, torch, driver))
+        return self.qualifications.get(
+            task_key(Work("known", task, "", precision=precision), found, torch, driver)
+        )
 
     async def measure(self, device: str, report: Report) -> tuple[Device, Message]:
         """Return a device and what it can do at most, measuring it if nobody did.

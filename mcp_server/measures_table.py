@@ -1,11 +1,10 @@
-"""Measured suites for people: a line per task, a page of Markdown, and what it comes to."""
+"""Measured suites for people, in lines: one per task and candidate, and what they come to."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcp_server.clean import printable
-from mcp_server.suite_measures import gain, geomean
+from mcp_server.suite_measures import CLASSES, gain, gain_within, geomean, paper
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +46,25 @@ def summary(rows: Sequence[Measured], folders: Sequence[str]) -> list[str]:
     mean = geomean(ratios)
     told = f"{len(timed)} of {len(rows)} tasks measured"
     plain = f"; the best plain baseline is {mean:.2f}x over eager (geometric mean)" if mean else ""
-    return [f"{told}{plain}.", *(_of_folder(timed, folder) for folder in folders)]
+    classes = _of_classes(timed) if mean else ""
+    return [f"{told}{plain}{classes}.", *(_of_folder(timed, folder) for folder in folders)]
+
+
+def classes_of(rows: Sequence[Measured]) -> list[str]:
+    """Return the precision classes that plain baselines were measured in, finest first."""
+    found = {name for one in rows for name in one.row.classes.values()}
+    return [name for name in CLASSES if name in found]
+
+
+def class_mean(timed: Sequence[Measured], precision_class: str) -> float | None:
+    """Return the geometric mean over eager of the best baselines of a class or a finer one."""
+    return geomean(r for one in timed if (r := gain_within(one, precision_class)) is not None)
+
+
+def _of_classes(timed: Sequence[Measured]) -> str:
+    means = [(name, class_mean(timed, name)) for name in classes_of(timed)]
+    told = ", ".join(f"{name} {mean:.2f}x" for name, mean in means if mean is not None)
+    return f"; of each class or a finer one {told}" if told else ""
 
 
 def _of_folder(timed: Sequence[Measured], folder: str) -> str:
@@ -56,7 +73,11 @@ def _of_folder(timed: Sequence[Measured], folder: str) -> str:
     bests = [one.best_of(folder) for one in held]
     correct = [b for b in bests if b is not None]
     over_eager = geomean(b.speedup_eager_ratio or 1 for b in correct)
-    over_plain = geomean(b.speedup_ratio for b in correct if b.speedup_ratio)
+    over_plain = geomean(
+        ratio
+        for one, best in zip(held, bests, strict=True)
+        if best is not None and (ratio := one.over_best(best))
+    )
     all_tasks = geomean((b.speedup_eager_ratio or 1) if b else 1 for b in bests)
     told = f"{folder}: a correct candidate on {len(correct)} of {len(held)} tasks"
     if over_eager is None or all_tasks is None:
@@ -64,37 +85,6 @@ def _of_folder(timed: Sequence[Measured], folder: str) -> str:
     plain = f", {over_plain:.2f}x over the best plain baseline of its class" if over_plain else ""
     return (
         f"{told}; on those {over_eager:.2f}x over eager{plain}; "
-        f"{all_tasks:.2f}x over eager where a failure counts as 1 (geometric means)."
+        f"{all_tasks:.2f}x over eager where a failure counts as 1, "
+        f"{geomean(paper(b) if b else 1 for b in bests) or 1:.2f}x as the paper counts (geometric means)."
     )
-
-
-def page(rows: Sequence[Measured], folders: Sequence[str], heading: str) -> str:
-    """Return the rows as a page of Markdown."""
-    names = list(dict.fromkeys(name for one in rows for name in one.row.baselines_ms))
-    head = ["task", *(f"{name}, ms" for name in names), "best plain over eager", *folders]
-    told = " ".join(summary(rows, folders))
-    table = [head, ["---"] * len(head), *(_cells(one, names, folders) for one in rows)]
-    body = "".join(f"| {' | '.join(_cell(c) for c in cells)} |\n" for cells in table)
-    return f"# Baselines\n\n{_cell(heading)} {_cell(told)}\n\n{body}"
-
-
-def _cells(one: Measured, names: Sequence[str], folders: Sequence[str]) -> list[str]:
-    row = one.row
-    if row.state != "qualified":
-        why = f"{row.state}: {row.code}: {row.reason}"
-        return [row.task, why, *[""] * (len(names) + len(folders))][: 2 + len(names) + len(folders)]
-    times = [f"{row.baselines_ms[n]:.4g}" if n in row.baselines_ms else "" for n in names]
-    ratio = gain(one)
-    return [row.task, *times, f"{ratio:.2f}" if ratio else "", *(_best(one, f) for f in folders)]
-
-
-def _best(one: Measured, folder: str) -> str:
-    best = one.best_of(folder)
-    if best is not None:
-        return f"{_said(best)} ({best.precision_class})"
-    failed = [r for r in one.candidates if r.folder == folder]
-    return "; ".join(_said(r) for r in failed[:3]) or "no candidate"
-
-
-def _cell(text: str) -> str:
-    return printable(text).replace("|", "\\|").replace("\n", " ")

@@ -12,7 +12,7 @@ import re
 import time
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from mcp_server import generic_cheats, kept, projects, states, task_text
 from mcp_server.artifacts import new_id
@@ -25,7 +25,7 @@ from mcp_server.tasks import Task, files_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mcp_server.contract import Precision, Verdict
+    from mcp_server.contract import Mode, Precision, Verdict
     from mcp_server.executor import Outcome, WantedStage
     from mcp_server.link import Message
     from mcp_server.local import LocalExecutor
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 _ALL: tuple[WantedStage, ...] = ("build", "correctness", "timing")
 _CHECK: tuple[WantedStage, ...] = ("build", "correctness")
+Further = Literal["no", "graphs", "all"]
+"""Baselines beyond the usual ones, on a GPU: CUDA graphs, in seconds; max-autotune and TensorRT, too, in minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,12 @@ class Wish:
     """Whether the baselines are measured too: minutes where they are compiled."""
     cheats: bool = False
     """Whether generic cheats are tried on it."""
+    further: Further = "no"
+
+    @property
+    def mode(self) -> Mode:
+        """Return in which mode that is measured."""
+        return "full" if self.further == "all" else "quick"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +78,10 @@ class Row:
     mutants: dict[str, float] = field(default_factory=dict[str, float])
     """e of answers known to be wrong."""
     baselines_ms: dict[str, float] = field(default_factory=dict[str, float])
+    classes: dict[str, str] = field(default_factory=dict[str, str])
+    """The precision class of each baseline."""
+    unmeasured: list[str] = field(default_factory=list[str])
+    """Baselines without a time, with the reason, a line each."""
     cheats: dict[str, str] = field(default_factory=dict[str, str])
     """By name of a generic cheat: its verdict, or that there is nothing to leave out."""
     seconds: float = 0.0
@@ -182,10 +194,14 @@ async def qualify(executor: LocalExecutor, task: Task, wish: Wish) -> Row:
         task,
         "",
         precision=wish.precision,
-        stages=stages,
+        mode=wish.mode,
+        stages=stages if wish.further == "no" else (*stages, "profile"),
         leased=wish.baselines,
     )
     row = _row(task, await executor.qualify(work, silent))
+    if wish.baselines and row.state == "qualified":
+        told = await executor.known_task(task, "auto", wish.precision) or {}
+        row.unmeasured.extend(cast("list[str]", told.get("notes") or []))
     if wish.cheats and row.state == "qualified":
         row.cheats.update(await _cheats(executor, task, wish))
     return replace(row, seconds=round(time.monotonic() - began, 1))
@@ -239,6 +255,7 @@ def _row(task: Task, outcome: Outcome) -> Row:
         blind_to=list(verdict.blind_to or []),
         flags=list(verdict.flags),
         baselines_ms=dict(zip(names, times, strict=False)),
+        classes=dict(zip(names, verdict.baseline_classes or [], strict=False)),
         formats=cast("list[str]", told.get("formats") or []),
         scales=cast("list[float]", told.get("scales") or []),
         errors=cast("dict[str, float]", told.get("errors") or {}),

@@ -13,9 +13,9 @@ from dataclasses import asdict, dataclass, field, replace
 from math import exp, log
 from typing import TYPE_CHECKING
 
-from mcp_server import kept, suite
+from mcp_server import kept, profile, suite
 from mcp_server.artifacts import new_id
-from mcp_server.contract import Status
+from mcp_server.contract import PrecisionClass, Status
 from mcp_server.errors import EvaluatorError
 from mcp_server.evaluate_command import read_source
 from mcp_server.executor import Work
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 _TIMED: tuple[WantedStage, ...] = ("build", "correctness", "timing")
 EAGER = "eager"
+CLASSES: tuple[PrecisionClass, ...] = ("fp32", "tf32_fp16", "bf16", "coarser")
+"""Finest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,14 @@ class Result:
     speedup_lo_ratio: float | None = None
     speedup_hi_ratio: float | None = None
     speedup_eager_ratio: float | None = None
+    speedup_eager_lo_ratio: float | None = None
+    speedup_eager_hi_ratio: float | None = None
+    runtime_ms: float | None = None
+    paper_speedup_ratio: float | None = None
+    """Mean over mean, not clamped."""
+    do_bench_ms: float | None = None
+    """What triton.testing.do_bench says, on a GPU; the next of the original beside it."""
+    eager_do_bench_ms: float | None = None
 
     @property
     def correct(self) -> bool:
@@ -84,6 +94,22 @@ class Measured:
         correct = [r for r in self.candidates if r.folder == folder and r.correct]
         return max(correct, key=lambda r: r.speedup_eager_ratio or 0, default=None)
 
+    def best_within(self, precision_class: str) -> tuple[str, float] | None:
+        """Return the fastest baseline of a class or a finer one; None where none was measured."""
+        allowed = CLASSES[: CLASSES.index(precision_class) + 1]
+        times = self.row.baselines_ms.items()
+        within = [one for one in times if self.row.classes.get(one[0], CLASSES[0]) in allowed]
+        return min(within, key=lambda one: one[1], default=None)
+
+    def over_best(self, result: Result) -> float | None:
+        """Return a candidate's speedup over the strongest baseline of its class, further ones included."""
+        best = self.best_within(result.precision_class or CLASSES[-1])
+        if best is None or best[0] == result.baseline:
+            return result.speedup_ratio
+        if self.eager_ms is None or result.speedup_eager_ratio is None:
+            return None
+        return result.speedup_eager_ratio * best[1] / self.eager_ms
+
 
 async def measured(
     qualifier: Qualifier, name: str, what: Path | Task, files: Sequence[CandidateFile]
@@ -114,8 +140,15 @@ async def _candidate(qualifier: Qualifier, task: Task, file: CandidateFile) -> t
     before = _kept(path, file)
     if before is not None:
         return before, True
-    work = Work(new_id("job"), task, source, precision=qualifier.wish.precision, stages=_TIMED)
-    result = _result(file, (await qualifier.executor.run(work, suite.silent)).verdict)
+    wish = qualifier.wish
+    device = await qualifier.executor.check_device("auto")
+    # A profile tells of a GPU what Triton's own clock says.
+    stages = (*_TIMED, "profile") if device.is_gpu and wish.further != "no" else _TIMED
+    work = Work(
+        new_id("job"), task, source, precision=wish.precision, mode=wish.mode, stages=stages
+    )
+    outcome = await qualifier.executor.run(work, suite.silent)
+    result = _result(file, profile.described(outcome))
     if result.code not in INFRA:
         kept.write(path, asdict(result))
     return result, False
@@ -148,6 +181,12 @@ def _result(file: CandidateFile, verdict: Verdict) -> Result:
         verdict.speedup_lo_ratio,
         verdict.speedup_hi_ratio,
         verdict.speedup_eager_ratio,
+        verdict.speedup_eager_lo_ratio,
+        verdict.speedup_eager_hi_ratio,
+        verdict.runtime_ms,
+        verdict.paper_speedup_ratio,
+        verdict.do_bench_ms,
+        verdict.eager_do_bench_ms,
     )
 
 
@@ -155,6 +194,17 @@ def geomean(ratios: Iterable[float]) -> float | None:
     """Return the geometric mean of positive ratios; None of none."""
     logs = [log(ratio) for ratio in ratios if ratio > 0]
     return exp(sum(logs) / len(logs)) if logs else None
+
+
+def paper(result: Result) -> float:
+    """Return the paper's number: mean over mean, a failure and whatever is slower count as 1."""
+    return max(1.0, result.paper_speedup_ratio or 1.0) if result.correct else 1.0
+
+
+def gain_within(one: Measured, precision_class: str) -> float | None:
+    """Return how many times faster than eager the best baseline of a class or a finer one is."""
+    best, eager = one.best_within(precision_class), one.eager_ms
+    return eager / best[1] if best and eager and best[1] > 0 else None
 
 
 def gain(one: Measured) -> float | None:

@@ -48,7 +48,8 @@ def _baselines(typed: argparse.Namespace) -> int:
             raise WrongUsage(f"there is no folder of candidates {folder!r}: check the path.")
     told = evaluator.flags(output=typed.output or "", limit=str(typed.limit or ""))
     folders = [word for folder in typed.candidates for word in ("--candidates", folder)]
-    words = [*placing(typed), *told, *folders, *(["--json"] if typed.json else [])]
+    on = [f"--{name}" for name in ("full", "json") if getattr(typed, name)]
+    words = [*placing(typed), *told, *folders, *on]
     return evaluator.run(["baselines", *words, "--", *typed.tasks])
 
 

@@ -70,8 +70,10 @@ def _suite(p: argparse.ArgumentParser) -> None:
     baselines.add_argument("--candidates", metavar="DIR", action="append", default=[],
                            help="measure its files, named or numbered as the tasks; may be repeated")  # fmt: skip
     baselines.add_argument("--output", metavar="FILE.md", help="write a Markdown table there")
+    baselines.add_argument("--full", action="store_true",
+                           help="max-autotune and TensorRT, too; candidates in three pairs of processes")  # fmt: skip
     baselines.add_argument("--limit", metavar="SECONDS", type=float,
-                           help="for each task's qualification (default: 300)")  # fmt: skip
+                           help="for each task's qualification (default: 300; with --full 900)")  # fmt: skip
     where(baselines)
     for name, sub in (("add", add), ("list", listed), ("remove", remove), ("baselines", baselines)):
         sub.set_defaults(act=name)
