@@ -43,11 +43,17 @@ def environment(
         "TORCH_NO_COMPILER_WRAPPER": "1",
         "KINETO_LOG_LEVEL": "99",  # a profiler tells of itself on stderr, which is the candidate's
         "CUDA_VISIBLE_DEVICES": device.uuid if device.is_gpu and touches_gpu else "",
+        # A pool of threads that spins for milliseconds after its work takes the machine from whoever is asked next.
+        "GOMP_SPINCOUNT": "10000",
+        "KMP_BLOCKTIME": "0",
     }
     if toolkit:
         values["CUDA_HOME"] = toolkit
     if device.is_gpu:
         values["TORCH_CUDA_ARCH_LIST"] = _architecture(device)
+        values["OMP_NUM_THREADS"] = str(
+            max(2, machine.cores() // 4)
+        )  # several judges share the cores
     else:
         values["OMP_NUM_THREADS"] = str(machine.threads())
     return values

@@ -202,6 +202,8 @@ class Attempt:
         self.tell(timed)
         if timed.restless:
             self.findings.flag("clock_moved")
+        if timed.charged:
+            self.findings.flag("charged_latency")
         return timed
 
     def tell(self, timed: Paired | Pooled) -> None:

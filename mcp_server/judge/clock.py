@@ -34,6 +34,8 @@ SMALLEST_S = 1e-7
 SINGLE_S = 0.040
 """Calls longer than this are timed one by one."""
 ALL_FETCHED_BYTES = 1024**2
+MOST_CHARGED = 10
+"""Calls of a block of latencies beside one of the GPU's times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +166,8 @@ class Lane:
     def batch(self, count: int) -> list[float]:
         """Queue that many calls on the GPU; return the seconds of each by events."""
         station = self.station
-        sets = [station.next_set() for _ in range(min(count, len(station.sets)))]
+        most = min(count, len(station.sets), station.state.batch_limit)
+        sets = [station.next_set() for _ in range(most)]
         drawn = [station.reveal(staged) for staged in sets]
         spin = int(SPIN_HZ * min(0.05, 5e-4 + len(drawn) * self.queue_s))
         called = station.worker.batch(
@@ -240,6 +243,8 @@ class Paired:
     """Rounds left out because the GPU was not as usual."""
     restless: bool = False
     """Whether it was so in so many rounds that none was left out."""
+    charged: bool = False
+    """Whether B is charged its latency where A's time is the GPU's."""
 
     @property
     def log_ratios(self) -> list[float]:
@@ -282,6 +287,11 @@ class Pooled:
         return [row for pair in self.pairs for row in pair.rounds]
 
     @property
+    def charged(self) -> bool:
+        """Whether the candidate is charged its latency in any pair."""
+        return any(pair.charged for pair in self.pairs)
+
+    @property
     def samples(self) -> list[GpuSample | None]:
         """All telemetry."""
         return [one for pair in self.pairs for one in pair.samples]
@@ -298,8 +308,11 @@ class Pooled:
 
 
 @quiet()
-def paired(a: Lane, b: Lane, rules: Rules, *, warm: bool = True) -> Paired:
-    """Time two lanes in turns, until the interval is narrow or the time is spent."""
+def paired(a: Lane, b: Lane, rules: Rules, *, warm: bool = True, charged: bool = False) -> Paired:
+    """Time two lanes in turns, until the interval is narrow or the time is spent.
+
+    `charged`: B is charged its latency, whatever A is timed by.
+    """
     began = monotonic()
     call_s = max(a.warm_up(rules), b.warm_up(rules)) if warm else max(a.call(), b.call())
     calls = block_calls(call_s, rules) if rules.scope == "latency" else _batch_calls(a, b)
@@ -308,10 +321,13 @@ def paired(a: Lane, b: Lane, rules: Rules, *, warm: bool = True) -> Paired:
         a.queue_s = b.queue_s = _queue_s(a, b)
     a.forget()
     b.forget()
-    found = Paired(calls_per_block=calls)
+    found = Paired(calls_per_block=calls, charged=charged)
+    mine, theirs = (calls, rules.scope), (calls, rules.scope)
+    if charged:
+        theirs = (min(calls, MOST_CHARGED), "latency")
     while len(found.rounds) < rules.most_rounds:
-        a1, b1 = a.block(calls, rules.scope), b.block(calls, rules.scope)
-        b2, a2 = b.block(calls, rules.scope), a.block(calls, rules.scope)
+        a1, b1 = a.block(*mine), b.block(*theirs)
+        b2, a2 = b.block(*theirs), a.block(*mine)
         found.rounds.append((a1, b1, b2, a2))
         found.samples.append(telemetry.look(a.station.state.task.device))
         if len(found.rounds) in looks and found.estimate.half_width <= rules.half_width:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mcp_server.judge.task import Task
 
 ARENA_LIMIT_BYTES = 2 * 1024**3 - 2**20
+WHOLE_BATCH_BYTES = 64 * 1024**2
 BATCH_LIMIT = 64
 """Most calls that are queued behind one spin kernel."""
 
@@ -57,9 +58,10 @@ class TaskState:
         self.entries = Entries(task, self.oracle, self.generator)
         self.entries.fill([first])
         self.scales = self._scales()
-        self.sizes = self._sizes(first)
         self.mixes = self._mixes()
         self.reveal = "patch" if self.mixes and not any(self.mutates) else "whole"
+        self.batch_limit = self._batch_limit(first)
+        self.sizes = self._sizes(first)
         self.most_changes = self._most_changes(first)
 
     def _first_draw(self) -> tuple[Draw, float]:
@@ -144,6 +146,12 @@ class TaskState:
             raise unfit("weak_signal", "The original's answer hardly depends on its input.")
         return [max(d, 1e-3 * s, 1e-30) for d, s in zip(found, sizes, strict=True)]
 
+    def _batch_limit(self, first: Draw) -> int:
+        """Return how many calls may be revealed at once: of inputs that are replaced whole, a moderate arena full."""
+        if self.reveal == "patch":
+            return BATCH_LIMIT
+        return max(1, min(BATCH_LIMIT, WHOLE_BATCH_BYTES // max(1, first.bytes)))
+
     def _sizes(self, first: Draw) -> ArenaSizes:
         weights = sum(
             aligned(x.numel() * x.element_size()) for x in self.reference.weights.values()
@@ -151,7 +159,8 @@ class TaskState:
         _, _, init = self.task.init_tree(self.reference.seed)
         data = max(first.bytes, weights, sum(aligned(x.numel() * x.element_size()) for x in init))
         answer = max(answer_bytes(self.like), first.bytes)
-        reveal = max(first.bytes, patch_bytes(first) * BATCH_LIMIT)
+        changes = first.bytes if self.reveal == "whole" else patch_bytes(first)
+        reveal = max(first.bytes, changes * self.batch_limit)
         sizes = ArenaSizes(data=data, reveal=reveal, answer=answer)
         if max(sizes.in_bytes, sizes.out_bytes) > ARENA_LIMIT_BYTES:
             raise unfit("too_large", "Weights, inputs or outputs take more than 2 GiB.")

@@ -165,7 +165,7 @@ class Worker:
 
     def _put_patch(self, patch: Patch | None, at: int) -> int:
         if patch is not None and patch.kind == "whole":
-            self.put(patch.wholes, at)
+            return self.put(patch.wholes, at) + stored_bytes(patch.wholes)
         for positions, values in patch.parts if patch else ():
             for part in (positions, values):
                 size = part.numel() * part.element_size()
@@ -202,13 +202,14 @@ class Worker:
         return Called(self.number, took_s, _seconds(answer, "own_s"))
 
     def batch(self, deadline_s: float, patches: list[tuple[int, Patch]], **fields: Any) -> Called:
-        """Reveal several sets at once and have their calls queued on the GPU."""
+        """Reveal several sets at once, all in one way, and have their calls queued on the GPU."""
         began = perf_counter()
+        reveal = patches[0][1].kind
         at, places = self.sizes.reveal_at, list[list[int]]()
         for number, patch in patches:
             places.append([number, at])
             at = self._put_patch(patch, at)
-        self._post("BATCH", {"sets": places, **fields})
+        self._post("BATCH", {"sets": places, "reveal": reveal, **fields})
         answer = self._reply(monotonic() + deadline_s)
         took_s = perf_counter() - began
         times = answer.get("device_s")
@@ -327,6 +328,11 @@ class Worker:
             return self.connection.recv(size)
         except TimeoutError:
             raise self._late() from None
+
+
+def stored_bytes(leaves: list[Tensor]) -> int:
+    """Return what these tensors take in an arena."""
+    return sum(aligned(leaf.numel() * leaf.element_size()) for leaf in leaves)
 
 
 def worker_threads() -> int:

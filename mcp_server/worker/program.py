@@ -671,7 +671,8 @@ class Program:
         pairs: list[tuple[Any, Any]] = []
         with _told("call_raised"):
             began = self.clock()
-            calls = [self._reveal_at(number, at) for number, at in header["sets"]]
+            whole = header["reveal"] == "whole"
+            calls = [self._reveal_at(number, at, whole=whole) for number, at in header["sets"]]
             self.synchronise()
             seed_all(header["seed"])
             with _tf32(slot), torch.inference_mode():
@@ -682,8 +683,9 @@ class Program:
             own_s = self.clock() - began
         return {"own_s": own_s, "device_s": [a.elapsed_time(b) / 1e3 for a, b in pairs]}
 
-    def _reveal_at(self, number: int, at: int) -> tuple[int, InputSet]:
-        self.sets[number].patch(self.arena, at)
+    def _reveal_at(self, number: int, at: int, *, whole: bool) -> tuple[int, InputSet]:
+        change = self.sets[number].fill if whole else self.sets[number].patch
+        change(self.arena, at)
         return number, self.sets[number]
 
     def _queued(
