@@ -2,21 +2,20 @@
 
 `fence.py PARENT FENCE PROGRAM ARGS…`: PARENT is the process whose end ends this one, FENCE a JSON object with the paths
 it may `read`, those it may only `list`, those it may `write`, and the device `nodes` it may use. Namespaces keep
-network, signals and shared memory apart, Landlock files, seccomp the system calls that pry open other processes or the
-kernel. No mount is made: /proc is the host's, and sockets by path stay reachable.
+network, signals and shared memory apart, Landlock files; enter.py refuses the system calls that pry open other
+processes or the kernel. No mount is made: /proc is the host's, and sockets by path stay reachable.
 
-Source of the numbers: Linux, include/uapi/linux/landlock.h, seccomp.h, prctl.h.
+Source of the numbers: Linux, include/uapi/linux/landlock.h, prctl.h.
 """
 
 import ctypes
 import json
 import os
-import platform
 import signal
 import struct
 import sys
 
-_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS, _PR_CAPBSET_DROP, _PR_SET_SECCOMP = 1, 38, 24, 22
+_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS, _PR_CAPBSET_DROP = 1, 38, 24
 _NEWUSER, _NEWUTS, _NEWIPC, _NEWPID, _NEWNET = (
     0x10000000,
     0x4000000,
@@ -28,18 +27,6 @@ _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
 _TRUNCATE, _IOCTL = 1 << 14, 1 << 15
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL
-_ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | 1  # EPERM
-_X86_64 = 0xC000003E
-_REFUSED = (
-    *(101, 310, 311, 312),  # ptrace, process_vm_readv, process_vm_writev, kcmp
-    *(165, 166, 155, 161, 428, 429, 430, 432, 442),  # mount and its kin, pivot_root, chroot
-    *(
-        272,
-        308,
-    ),  # unshare, setns: no further namespaces, whose capabilities open more of the kernel
-    *(248, 249, 250, 298, 321, 323, 425, 426, 427),  # keys, perf, bpf, userfaultfd, io_uring
-    *(175, 313, 176, 246, 320, 169, 304),  # modules, kexec, reboot, open_by_handle_at
-)
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -141,35 +128,15 @@ def _give_up_rights() -> None:
     _call("capabilities", _libc.capset(header, none))
 
 
-def _filter() -> None:
-    """Refuse the system calls that nothing honest needs; on other machines than x86-64 there is no filter."""
-    if platform.machine() != "x86_64":
-        return
-    count = len(_REFUSED)
-    lines = [(0x20, 0, 0, 4), (0x15, 0, count + 3, _X86_64), (0x20, 0, 0, 0)]
-    lines.append((0x35, count + 1, 0, 0x40000000))
-    lines += [(0x15, count - place, 0, n) for place, n in enumerate(_REFUSED)]
-    lines += [(0x06, 0, 0, _ALLOW), (0x06, 0, 0, _REFUSE)]
-    code = b"".join(struct.pack("=HBBI", *line) for line in lines)
-    program = ctypes.create_string_buffer(code)
-    packed = struct.pack("@HP", len(lines), ctypes.addressof(program))
-    _call("seccomp", _libc.prctl(_PR_SET_SECCOMP, 2, packed, 0, 0))
-
-
 def main() -> None:
-    """Follow, separate, bound, filter, then execute."""
+    """Follow, separate, bound, then execute."""
     fence = json.loads(sys.argv[2])
     _follow(int(sys.argv[1]))
     _separate()
     _become_init()
-    _bound_all(fence)
-    os.execv(sys.argv[3], sys.argv[3:])  # noqa: S606 -- that is its duty
-
-
-def _bound_all(fence: dict[str, list[str]]) -> None:
     _give_up_rights()
     _bound(fence)
-    _filter()
+    os.execv(sys.argv[3], sys.argv[3:])  # noqa: S606 -- that is its duty
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
 | `environment` | another process's environment is read |
 | `signals` | another process of ours is killed |
 | `pids` | a fork bomb is bounded by polling alone: `RLIMIT_NPROC` does not bind root |
+| `system_calls` | nothing is refused to a program inside, since CUDA would not work here otherwise |
 
 On a GPU one real CUDA kernel must run inside too, or the level does not work.
 """
@@ -26,15 +27,14 @@ import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-import anyio
-
-from mcp_server import child, folders
+from mcp_server import inside
 from mcp_server.errors import SandboxUnavailable
 from mcp_server.sandbox import PACKAGE, Level, Limits, Sandbox, Wanted
 
 if TYPE_CHECKING:
+    from mcp_server.child import Ending
     from mcp_server.interpreter import Interpreter
     from mcp_server.link import Message
     from mcp_server.machine import Device
@@ -42,8 +42,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 CUDA_PROBE = str(PACKAGE / "cuda_probe.py")
-_PROBE_LIMIT_S = 20
-_ESCAPES = ("files", "writes", "network", "unix_sockets", "environment", "signals")
+ESCAPES = ("files", "writes", "network", "unix_sockets", "environment", "signals")
 _PROGRAM = """
 import json, os, socket, sys
 t = json.loads(sys.argv[1])
@@ -88,18 +87,37 @@ async def choose(
     found: list[Finding] = []
     levels = _LEVELS[wanted]
     for level in levels:
-        allowed = limits or Limits()
-        finding = await probe(level, interpreter, device, allowed)
-        if not finding.works and device.is_gpu:
-            # Some drivers reserve more addresses than any limit that would bound a program.
-            allowed = replace(allowed, address_bytes=0)
-            finding = await probe(level, interpreter, device, allowed)
+        finding, allowed = await probed(level, interpreter, device, limits)
         found.append(finding)
-        if finding.works and set(finding.missing) <= _MAY_LACK[level]:
+        if suffices(finding):
             if level == "process" and wanted != "process":
                 log.warning("no sandbox: candidates are not fenced in; %s", found[0].reason)
             return Sandbox(level, interpreter, device, finding.missing, allowed)
     raise SandboxUnavailable(_refusal(found))
+
+
+async def probed(
+    level: Level, interpreter: Interpreter, device: Device, limits: Limits | None = None
+) -> tuple[Finding, Limits]:
+    """Return what the probes found of a level, and the limits under which it works."""
+    allowed = limits or Limits()
+    finding = await probe(level, interpreter, device, allowed)
+    if finding.works or not device.is_gpu:
+        return finding, allowed
+    # Some drivers reserve more addresses than any limit that would bound a program; one may want a refused call.
+    for lax in (
+        replace(allowed, address_bytes=0),
+        replace(allowed, address_bytes=0, filtered=False),
+    ):
+        found = await probe(level, interpreter, device, lax)
+        if found.works:
+            return found, lax
+    return finding, allowed
+
+
+def suffices(finding: Finding) -> bool:
+    """Return whether a level may hold candidates, as far as its probes tell."""
+    return finding.works and set(finding.missing) <= _MAY_LACK[finding.level]
 
 
 _LEVELS: dict[Wanted, tuple[Level, ...]] = {
@@ -110,9 +128,9 @@ _LEVELS: dict[Wanted, tuple[Level, ...]] = {
     "process": ("process",),
 }
 _MAY_LACK: dict[Level, frozenset[str]] = {
-    "bwrap": frozenset({"pids"}),
-    "landlock": frozenset({"pids", "unix_sockets"}),
-    "process": frozenset({*_ESCAPES, "pids"}),
+    "bwrap": frozenset({"pids", "system_calls"}),
+    "landlock": frozenset({"pids", "system_calls", "unix_sockets"}),
+    "process": frozenset({*ESCAPES, "pids"}),
 }
 
 
@@ -135,50 +153,29 @@ async def probe(
     sandbox = Sandbox(level, interpreter, device, limits=limits or Limits())
     with ExitStack() as stack:
         targets = _Targets(stack)
-        ending = await _run(sandbox, ["-c", _PROGRAM, targets.as_json()])
-        finding = _judged(level, ending, targets)
+        ending = await inside.run(sandbox, ["-c", _PROGRAM, targets.as_json()])
+        finding = _judged(level, ending, targets, filtered=sandbox.limits.filtered)
     if finding.works and device.is_gpu:
-        kernel = await _run(sandbox, [CUDA_PROBE])
+        kernel = await inside.run(sandbox, [CUDA_PROBE], reads=(CUDA_PROBE,))
         if kernel.exit != 0:
             reason = f"CUDA does not work inside: {kernel.stderr.strip()[-300:]}"
             return Finding(level, works=False, missing=(), reason=reason)
     return finding
 
 
-async def _run(sandbox: Sandbox, arguments: list[str]) -> child.Ending:
-    scratch = Path(tempfile.mkdtemp(prefix="pike-probe-"))
-    program = [sandbox.interpreter.executable, "-I", "-S", "-B", *arguments]
-    environment = {
-        "HOME": sandbox.scratch_seen(scratch),
-        "PATH": os.defpath,
-        "CUDA_VISIBLE_DEVICES": sandbox.device.uuid if sandbox.device.is_gpu else "",
-    }
-    probe_child = await child.start(sandbox, program, scratch, environment, reads=(CUDA_PROBE,))
-    with anyio.move_on_after(_PROBE_LIMIT_S):
-        await probe_child.attend()
-    folders.remove(scratch)
-    return probe_child.ending()
-
-
-def _judged(level: Level, ending: child.Ending, targets: _Targets) -> Finding:
-    said = _said(ending.stdout)
+def _judged(level: Level, ending: Ending, targets: _Targets, *, filtered: bool) -> Finding:
+    said = inside.said(ending.stdout)
     if not said.get("started") or said.get("scratch") != 1:
         lines = ending.stderr.strip().splitlines()
         reason = lines[-1][:300] if lines else "a program inside did not start"
         return Finding(level, works=False, missing=(), reason=reason)
     escaped = targets.escaped(said)
-    missing = [name for name in _ESCAPES if escaped[name]]
+    missing = [name for name in ESCAPES if escaped[name]]
     if os.getuid() == 0:
         missing.append("pids")
+    if level != "process" and not filtered:
+        missing.append("system_calls")
     return Finding(level, works=True, missing=tuple(missing), reason="")
-
-
-def _said(printed: str) -> Message:
-    try:
-        said: object = json.loads(printed)
-    except ValueError:
-        return {}
-    return cast("Message", said) if isinstance(said, dict) else {}
 
 
 class _Targets:

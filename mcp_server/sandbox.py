@@ -53,6 +53,8 @@ class Limits:
     """Of its tree of processes, and of one process's data."""
     address_bytes: int = 64 * GIBIBYTE
     """0 for no limit."""
+    filtered: bool = True
+    """Whether system calls are refused that pry open other processes or the kernel; not at the level `process`."""
     file_bytes: int = 2 * GIBIBYTE
     scratch_bytes: int = 4 * GIBIBYTE
     """Of all files in scratch together."""
@@ -125,8 +127,9 @@ class Sandbox:
 
     def _entered(self, program: list[str], parent: int) -> list[str]:
         limits = json.dumps(self._resource_limits())
+        filtered = "1" if self.limits.filtered and self.level != "process" else "0"
         python = self.interpreter.executable
-        return [python, "-I", "-S", "-B", str(ENTER), str(parent), limits, *program]
+        return [python, "-I", "-S", "-B", str(ENTER), str(parent), limits, filtered, *program]
 
     def _resource_limits(self) -> dict[str, int]:
         limits = self.limits

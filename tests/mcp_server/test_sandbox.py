@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import secrets
 import socket
 import subprocess
@@ -234,6 +235,35 @@ try:
 except OSError as error:
     said = type(error).__name__
 """
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="system calls are numbered otherwise")
+async def test_a_candidate_makes_no_namespace_by_any_call_and_starts_threads_and_programs(
+    fenced: Setting,
+) -> None:
+    body = """
+import ctypes, errno, subprocess, sys, threading
+libc = ctypes.CDLL(None, use_errno=True)
+NEWUSER, NEWNET, CHILD = 0x10000000, 0x40000000, 17
+
+def outcome(*call):
+    result = libc.syscall(*call)
+    if result == 0:
+        import os
+        os._exit(0)  # a child of ours
+    return errno.errorcode[ctypes.get_errno()] if result < 0 else "done"
+
+said = [outcome(56, NEWUSER | CHILD, 0, 0, 0, 0), outcome(56, NEWNET | CHILD, 0, 0, 0, 0)]
+said += [outcome(435, ctypes.create_string_buffer(88), 88), outcome(272, NEWUSER)]
+said += [outcome(56, CHILD, 0, 0, 0, 0)]
+thread = threading.Thread(target=said.append, args=("thread",))
+thread.start()
+thread.join()
+said.append(subprocess.run([sys.executable, "-I", "-S", "-c", "print('program')"],
+                           capture_output=True, text=True).stdout.strip())
+"""
+    refused = ["EPERM", "EPERM", "ENOSYS", "EPERM"]
+    assert await said(fenced, body) == [*refused, "done", "thread", "program"]
 
 
 async def test_a_candidate_holds_no_capability_and_makes_no_device(fenced: Setting) -> None:
