@@ -56,6 +56,9 @@ def parser() -> argparse.ArgumentParser:
     suite.add_argument("name", nargs="?", default="", help="of the suite")
     suite.add_argument("path", nargs="?", default="", help="its folder, to add it")
     doctor = commands.add_parser("doctor", help="what this machine has")
+    doctor.add_argument(
+        "--output", metavar="FILE", type=Path, help="write a table of what the sandbox keeps back"
+    )
     profile = commands.add_parser("profile", help="where the time goes")
     profile.add_argument("task", help="SUITE/NAME or a KernelBench-format file")
     profile.add_argument("--candidate", metavar="FILE", help="with class ModelNew, not the task")
@@ -150,7 +153,7 @@ def run(arguments: argparse.Namespace) -> int:
         case "doctor":
             from mcp_server import doctor
 
-            return doctor.main(setting(arguments), as_json=arguments.json)
+            return doctor.main(setting(arguments), as_json=arguments.json, output=arguments.output)
         case "facts":
             from mcp_server import facts_command
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import anyio
 
 from mcp_server import container, interpreter, machine, probes
-from mcp_server.errors import EvaluatorError, NoInterpreter
+from mcp_server.errors import EvaluatorError, NoInterpreter, StateUnusable
 from mcp_server.lease import Lease, shared_folder
 
 if TYPE_CHECKING:
@@ -37,14 +37,32 @@ class Row:
     remedy: str = ""
 
 
-def main(setting: Setting, *, as_json: bool) -> int:
-    """Print what was found; 1 if something needed is missing."""
+def main(setting: Setting, *, as_json: bool, output: Path | None = None) -> int:
+    """Print what was found, and write the sandbox's table; 1 if something needed is missing.
+
+    Raises:
+        EvaluatorError: the table's file cannot be written, or there is no interpreter to try it with.
+    """
+    if output is not None:
+        _write_table(output, setting)
     rows = examine(setting)
     if as_json:
         sys.stdout.write(json.dumps([asdict(r) for r in rows], indent=1) + "\n")
     else:
         sys.stdout.writelines(_line(r) for r in rows)
     return 1 if any(r.state == "missing" for r in rows) else 0
+
+
+def _write_table(path: Path, setting: Setting) -> None:
+    from mcp_server import sandbox_table  # rarely asked for
+
+    python = interpreter.find(setting.python)
+    try:
+        anyio.run(sandbox_table.write, path.expanduser(), python)
+    except OSError as error:
+        raise StateUnusable(
+            f"{path} cannot be written ({error.strerror}): name another file."
+        ) from error
 
 
 def examine(setting: Setting) -> list[Row]:

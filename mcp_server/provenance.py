@@ -22,7 +22,7 @@ def line(device: Device, python: Interpreter, command: str) -> str:
         f"{device.title} (`{device.name}`)",
         f"{machine.cores()} cores",
         *([f"driver {driver}"] if driver else []),
-        f"Linux {platform.release()}",
+        f"Linux {'.'.join(platform.release().split('.')[:2])}",
         f"Python {'.'.join(map(str, python.version))}",
         f"torch {python.torch}",
         f"evaluator {version()}",
