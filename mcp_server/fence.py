@@ -2,10 +2,10 @@
 
 `fence.py PARENT FENCE PROGRAM ARGS…`: PARENT is the process whose end ends this one, FENCE a JSON object with the paths
 it may `read`, those it may only `list`, those it may `write`, and the device `nodes` it may use. Namespaces keep
-network, signals and shared memory apart, Landlock files; enter.py refuses the system calls that pry open other
-processes or the kernel. No mount is made: /proc is the host's, and sockets by path stay reachable.
+network, processes and shared memory apart, Landlock files; enter.py refuses the system calls that pry open other
+processes or the kernel. No mount is made but one of /proc, where that is allowed; sockets by path stay reachable.
 
-Source of the numbers: Linux, include/uapi/linux/landlock.h, prctl.h.
+Source of the numbers: Linux, include/uapi/linux/landlock.h, mount.h, prctl.h, sched.h.
 """
 
 import ctypes
@@ -16,13 +16,9 @@ import struct
 import sys
 
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS, _PR_CAPBSET_DROP = 1, 38, 24
-_NEWUSER, _NEWUTS, _NEWIPC, _NEWPID, _NEWNET = (
-    0x10000000,
-    0x4000000,
-    0x8000000,
-    0x20000000,
-    0x40000000,
-)
+_NEWNS, _NEWUTS, _NEWIPC = 0x20000, 0x4000000, 0x8000000
+_NEWUSER, _NEWPID, _NEWNET = 0x10000000, 0x20000000, 0x40000000
+_RECURSIVE, _PRIVATE, _PLAIN = 0x4000, 1 << 18, 2 | 4 | 8  # nosuid, nodev, noexec
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
 _TRUNCATE, _IOCTL = 1 << 14, 1 << 15
@@ -46,7 +42,7 @@ def _follow(parent: int) -> None:
 def _separate() -> None:
     """Enter namespaces of our own; the user stays who it is."""
     uid, gid = os.getuid(), os.getgid()
-    flags = _NEWUSER | _NEWUTS | _NEWIPC | _NEWPID | _NEWNET
+    flags = _NEWUSER | _NEWNS | _NEWUTS | _NEWIPC | _NEWPID | _NEWNET
     _call("namespaces", _libc.unshare(flags))
     for name, text in (
         ("setgroups", "deny"),
@@ -65,6 +61,15 @@ def _become_init() -> None:
         if child:
             _wait(child)
         _follow(above)
+
+
+def _show_own_processes() -> None:
+    """Mount a /proc of our own processes, if we may: where a container masks parts of /proc, the host's stays.
+
+    CUDA names its threads in /proc by the ids that it knows, which are those of our namespace.
+    """
+    if _libc.mount(None, b"/", None, _RECURSIVE | _PRIVATE, None) == 0:
+        _libc.mount(b"proc", b"/proc", b"proc", _PLAIN, None)
 
 
 def _wait(child: int) -> None:
@@ -98,7 +103,7 @@ def _bound(fence: dict[str, list[str]]) -> None:
         (fence["read"], reading),
         (fence["list"], _READ_DIR),
         (["/proc"], _READ_FILE | _READ_DIR),
-        ([own], _READ_FILE | _READ_DIR | _WRITE_FILE),
+        ([own], _READ_FILE | _READ_DIR | _WRITE_FILE | _TRUNCATE),
         (fence["write"], known),
         (fence["nodes"], using),
     ):
@@ -129,11 +134,12 @@ def _give_up_rights() -> None:
 
 
 def main() -> None:
-    """Follow, separate, bound, then execute."""
+    """Follow, separate, show, bound, then execute."""
     fence = json.loads(sys.argv[2])
     _follow(int(sys.argv[1]))
     _separate()
     _become_init()
+    _show_own_processes()
     _give_up_rights()
     _bound(fence)
     os.execv(sys.argv[3], sys.argv[3:])  # noqa: S606 -- that is its duty

@@ -3,7 +3,7 @@
 | level | what holds |
 | --- | --- |
 | `bwrap` | own namespaces, no network, no home, nothing writable but scratch; limits |
-| `landlock` | the same without bubblewrap, but for sockets by path and the sight of other processes |
+| `landlock` | the same without bubblewrap, but for sockets by path and, where /proc is masked, the sight of others |
 | `process` | limits, a clean environment and an own process group only |
 
 Whether a level works here is found out by effect, in probes.py.

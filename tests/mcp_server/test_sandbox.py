@@ -266,6 +266,32 @@ said.append(subprocess.run([sys.executable, "-I", "-S", "-c", "print('program')"
     assert await said(fenced, body) == [*refused, "done", "thread", "program"]
 
 
+async def test_a_candidate_may_name_its_threads_as_cuda_does_when_it_starts(
+    fenced: Setting,
+) -> None:
+    body = """
+import os, threading
+private = os.path.realpath("/proc/self") == f"/proc/{os.getpid()}"
+said = ["of its own" if private else "masked"]
+
+def name():
+    for process in ("self", os.getpid()):
+        path = f"/proc/{process}/task/{threading.get_native_id()}/comm"
+        with open(path, "w") as file:
+            file.write("named")
+        said.append(open(path).read().strip())
+
+if private:
+    thread = threading.Thread(target=name)
+    thread.start()
+    thread.join()
+"""
+    proc, *named = await said(fenced, body)
+    if proc == "masked":
+        pytest.skip("a /proc of its own is not to be had here")
+    assert named == ["named", "named"]
+
+
 async def test_a_candidate_holds_no_capability_and_makes_no_device(fenced: Setting) -> None:
     body = """
 import os, stat
