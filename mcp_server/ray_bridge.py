@@ -54,9 +54,12 @@ def connect(ray: Any, address: str) -> str:
         return address
     try:
         return str(ray.init("auto", **quiet).address_info["gcs_address"])
-    except ConnectionError:
+    except ConnectionError as refused:
         alone = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
-        ray.init(object_store_memory=_STORE_BYTES, **alone, **quiet)
+        try:
+            ray.init(object_store_memory=_STORE_BYTES, **alone, **quiet)
+        except ValueError:  # there is a cluster, which takes no such wish: it did not let us in
+            raise refused from None
         return "auto"
 
 

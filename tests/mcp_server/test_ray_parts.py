@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_server import executors, ray_cluster
+from mcp_server import executors, ray_bridge, ray_cluster
 from mcp_server.errors import ExecutorUnavailable
 from mcp_server.executor import Work
 from mcp_server.local import Setting
@@ -88,3 +88,18 @@ async def test_a_head_that_is_not_there_is_nobodys_fault(
         outcome = await executor.run(Work("job_0", TASK, candidate("")), ignore)
     assert (outcome.verdict.status, outcome.verdict.code) == ("infra_error", "no_host")
     assert "ray start" in (outcome.verdict.cause or "")
+
+
+class _Refusing:
+    """Of Ray, what it does where a cluster runs and does not let us in."""
+
+    def init(self, address: str | None = None, **more: object) -> None:
+        if address == "auto":
+            raise ConnectionError("Failed to connect to Ray cluster at gpu1:6379")
+        assert "object_store_memory" in more
+        raise ValueError("When connecting to an existing cluster, it must not be provided.")
+
+
+def test_a_cluster_that_lets_us_not_in_is_told_by_its_own_words() -> None:
+    with pytest.raises(ConnectionError, match="gpu1:6379"):
+        ray_bridge.connect(_Refusing(), "auto")
