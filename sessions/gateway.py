@@ -25,7 +25,7 @@ from sessions.leases import Leases, Taken
 from sessions.lock import Presence, presence
 from sessions.model import State
 from sessions.states import SessionState
-from sessions.summary import rows, shown_state
+from sessions.summary import rows, seen, shown_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,8 +95,8 @@ class Gateway:
         folder = await self._visible(caller, session_id)
 
         def look(state: State, reader: Reader) -> dict[str, Any]:
-            waits_for = str(reader.live()[1].get("waits_for") or "")
-            word = shown_state(state, presence(folder), waits_for).value
+            looked = seen(presence(folder), *reader.live(), state.last_at, time.time())
+            word = shown_state(state, looked).value
             return {**outside.page(state, word), "attempts": outside.lines(state)}
 
         return await self._look(folder, look)

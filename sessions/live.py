@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sessions.clock import Clock
 
+SILENT_S = 15.0
+"""An engine writes its heartbeat every second; after this long it is not there, or does not respond."""
 REPLY = "a reply"
 NO_EVALUATOR = "no evaluator here"
 STREAM_BYTES = 65_536
@@ -131,6 +136,16 @@ class Live:
 def waiting_for(replies: int) -> str:
     """Return how a search says that only others can go on."""
     return f"waiting for {replies} {'reply' if replies == 1 else 'replies'}"
+
+
+def tools_at_work(row: Mapping[str, Any]) -> int:
+    """Return how many tools that models called run in the evaluator, by a live row."""
+    names = (str(line.get("candidate")) for line in row.get("evaluations") or ())
+    return sum(_HANDLE.fullmatch(name) is not None for name in names)
+
+
+_HANDLE = re.compile(r"q\d+-\d+")
+"""What a model's call hands in is evaluated under (`tool_use.handle`); attempts are `c12`."""
 
 
 def _line(line: AgentLine | EvaluationLine) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from sessions.report import LeftOut, Report, report_of
 from sessions.report_lines import lines_changed
 from sessions.report_names import configuration_names
 from sessions.report_runs import Run, run_of
-from sessions.summary import shown_state
+from sessions.summary import seen, shown_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -68,9 +69,10 @@ def readings(sources: Sources) -> tuple[list[Reading], list[LeftOut]]:
 
 def _read(chosen: Chosen) -> Reading:
     with Reader(chosen.folder.journal) as reader:
-        state, live = fold(reader.facts()), reader.live()[1]
+        state, live = fold(reader.facts()), reader.live()
         lines = lines_changed(state, reader.text)
-    shown = shown_state(state, presence(chosen.folder), live.get("waits_for") or "")
+    looked = seen(presence(chosen.folder), *live, state.last_at, time.time())
+    shown = shown_state(state, looked)
     return Reading(chosen, state, shown.value, lines)
 
 

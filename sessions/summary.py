@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions import budget, tool_rounds
@@ -11,15 +13,48 @@ from sessions.attention import attention
 from sessions.best import best
 from sessions.journal import JournalError, Reader
 from sessions.labels import told_models
+from sessions.live import SILENT_S, tools_at_work
 from sessions.lock import Presence, presence
 from sessions.model import WAITING
 from sessions.states import ENDED, SessionState
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from sessions.folder import SessionFolder
     from sessions.model import State
+
+
+NO_ENGINE = "no_engine"
+"""The code of a row whose search should run, and no engine was ever there, or is any more."""
+_NONE_RUNS = "no engine runs it"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the lock and the live row show beside the facts."""
+
+    engine: Presence = Presence.ALIVE
+    waits_for: str = ""
+    tools: int = 0
+    """Tools that models called, at work now."""
+    silent: bool = False
+    """Nothing was heard of an engine for a while."""
+
+
+def seen(
+    engine: Presence, live_at: float, live: Mapping[str, Any], last_at: float, now: float
+) -> Seen:
+    """Return what the lock and the live row show; `last_at`: the last fact's time, all times in seconds."""
+    heard = max(float(live.get("heartbeat") or live_at), last_at)
+    alive = engine in (Presence.ALIVE, Presence.FOREIGN)
+    return Seen(
+        engine=engine,
+        waits_for=str(live.get("waits_for") or ""),
+        tools=tools_at_work(live) if alive else 0,
+        silent=now - heard >= SILENT_S,
+    )
 
 
 def summarise(state: State) -> dict[str, Any]:
@@ -61,15 +96,12 @@ def summarise(state: State) -> dict[str, Any]:
     }
 
 
-def shown_state(
-    state: State, engine: Presence = Presence.ALIVE, waits_for: str = ""
-) -> SessionState:
-    """Return the state a person should see: crashed, pausing and waiting are no facts.
+def shown_state(state: State, looked: Seen = Seen()) -> SessionState:
+    """Return the state a person should see: crashed, pausing and waiting are no facts."""
+    return _now(_by_facts(state), looked)
 
-    `waits_for`: from the live row.
-    """
-    if state.state not in ENDED and engine is Presence.CRASHED:
-        return SessionState.CRASHED
+
+def _by_facts(state: State) -> SessionState:
     if state.state is SessionState.STOPPED and state.code == WAITING:
         return SessionState.WAITING
     if state.state is SessionState.PAUSED:
@@ -77,9 +109,20 @@ def shown_state(
             a.evaluating for a in state.attempts.values()
         )
         return SessionState.PAUSING if busy else SessionState.PAUSED
-    if state.state is SessionState.RUNNING and waits_for:
-        return SessionState.WAITING
     return state.state
+
+
+def _now(by_facts: SessionState, looked: Seen) -> SessionState:
+    """Return what the facts say, as the lock and the live row correct it."""
+    if by_facts not in (*ENDED, SessionState.WAITING) and looked.engine is Presence.CRASHED:
+        return SessionState.CRASHED
+    if by_facts is SessionState.PAUSED and looked.tools:
+        return SessionState.PAUSING
+    if by_facts is SessionState.RUNNING and looked.engine is Presence.NONE and looked.silent:
+        return SessionState.STOPPED
+    if by_facts is SessionState.RUNNING and looked.waits_for:
+        return SessionState.WAITING
+    return by_facts
 
 
 def rows(under: Path) -> list[dict[str, Any]]:
@@ -98,26 +141,28 @@ def row_of(folder: SessionFolder) -> dict[str, Any]:
     """Return one session's row as it is now, whether or not its engine is alive."""
     try:
         with Reader(folder.journal) as reader:
-            row, live = reader.summary(), reader.live()[1]
+            row, (live_at, live) = reader.summary(), reader.live()
     except (JournalError, sqlite3.Error, ValueError) as error:
         return _unreadable(folder, str(error))
     if not row:
         return _unreadable(folder, "the journal is empty")
     row["id"] = folder.name  # a folder may have been renamed since; commands find it by its name
     row["folder"] = str(folder.path)
-    row["engine"] = presence(folder).value
-    row["waits_for"] = live.get("waits_for") or ""
-    row["state"] = _state_now(row, live.get("waits_for") or "")
-    return row
+    engine, last_at = presence(folder), float(row.get("updated_at") or 0.0)
+    looked = seen(engine, live_at, live, last_at, time.time())
+    return row | {"engine": engine.value, "waits_for": looked.waits_for} | _standing(row, looked)
 
 
-def _state_now(row: dict[str, Any], waits_for: str) -> str:
-    state = str(row.get("state", ""))
-    if state not in ENDED and row["engine"] == Presence.CRASHED:
-        return SessionState.CRASHED.value
-    if state == SessionState.RUNNING and waits_for:
-        return SessionState.WAITING.value
-    return state
+def _standing(row: Mapping[str, Any], looked: Seen) -> dict[str, str]:
+    """Return the state of a row as it is now, with its cause where only a look can tell it."""
+    said = str(row.get("state") or "")
+    if said not in set(SessionState):
+        return {}
+    state = _now(SessionState(said), looked)
+    found = {"state": state.value}
+    if state is SessionState.STOPPED and said != state:
+        found |= {"cause": _NONE_RUNS, "code": NO_ENGINE}
+    return found
 
 
 def _order(row: dict[str, Any]) -> int:

@@ -6,17 +6,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, assert_never
 
 from sessions.attention import attention
+from sessions.live import SILENT_S
 from sessions.lock import Presence
 from sessions.states import ENDED, SessionState
-from sessions.summary import shown_state
+from sessions.summary import seen, shown_state
 from workbench.format import clock, duration, plural
 from workbench.glyphs import NEEDS_YOU
 
 if TYPE_CHECKING:
     from sessions.model import State
-
-SILENT_S = 15.0
-"""An engine writes its heartbeat every second; after this long it does not respond."""
 
 TONE_OF_STATE = {
     "running": "better",
@@ -105,12 +103,13 @@ def standing(state: State, live: Live, engine: Presence, now: float) -> Standing
     needs = attention(state)
     if needs is not None and needs.stopped:
         return Standing(NEEDS_YOU)  # the banner says why, and the best and the budget need the room
-    shown = shown_state(state, engine, live.waits_for)
+    looked = seen(engine, live.at, live.body, state.last_at, now)
+    shown = shown_state(state, looked)
     match shown:
         case SessionState.PAUSED:
             return Standing("paused", _by(state))
         case SessionState.PAUSING:
-            return Standing("pausing", _finishing(state))
+            return Standing("pausing", in_flight(state, looked.tools) + " finishing")
         case SessionState.RUNNING:
             return _running(state, live, engine, now)
         case SessionState.WAITING:
@@ -119,6 +118,8 @@ def standing(state: State, live: Live, engine: Presence, now: float) -> Standing
             return Standing("waiting", f"{awaited} · {waited}", silent=state.state in ENDED)
         case SessionState.CRASHED:
             return Standing("crashed", "p revives it", silent=True)
+        case SessionState.STOPPED if state.state not in ENDED:
+            return Standing("stopped", "no engine runs it: p starts one", silent=True)
         case SessionState.FINISHED | SessionState.STOPPED:
             return Standing(shown.value, state.cause)
         case _:
@@ -129,20 +130,25 @@ def _by(state: State) -> str:
     return f"by {state.cause_author}" if state.cause_author else state.cause
 
 
-def _finishing(state: State) -> str:
+def in_flight(state: State, tools: int) -> str:
+    """Return what a pause lets end: `1 query, 2 evaluations, 1 tool`; `nothing` where there is nothing.
+
+    `tools`: those that models called and that run now (`sessions.live.tools_at_work`).
+    """
     queries = len(state.in_flight) - len(state.awaited)
     evaluations = sum(1 for a in state.attempts.values() if a.evaluating)
-    parts = [plural(queries, "query", "queries")] if queries else []
-    parts += [plural(evaluations, "evaluation")] if evaluations else []
-    return f"{', '.join(parts)} finishing"
+    parts = [
+        plural(queries, "query", "queries") if queries else "",
+        plural(evaluations, "evaluation") if evaluations else "",
+        plural(tools, "tool") if tools else "",
+    ]
+    return ", ".join(filter(None, parts)) or "nothing"
 
 
 def _running(state: State, live: Live, engine: Presence, now: float) -> Standing:
     heard = max(live.heartbeat, state.last_at)
     if engine is Presence.FOREIGN or now - heard < SILENT_S:
         return Standing("running", duration(max(0.0, now - state.last_at)))
-    if engine is Presence.NONE:
-        return Standing("stopped", "no engine runs it: p starts one", silent=True)
     return Standing("crashed", f"engine not responding since {clock(heard)}", silent=True)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sessions.experiments.plan import BEGUN, Budget, Plan, Run, RunState, unfit_like
+from sessions.summary import NO_ENGINE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -133,7 +134,7 @@ def _told(row: Mapping[str, Any]) -> tuple[RunState, str]:
     match state:
         case "finished":
             return (RunState.UNFIT if code == UNFIT else RunState.FINISHED), cause
-        case "stopped":
+        case "stopped" if code != NO_ENGINE:
             return RunState.STOPPED, cause
         case "paused" | "pausing":
             return (RunState.PAUSED if code in ASKED else RunState.NEEDS_YOU), cause

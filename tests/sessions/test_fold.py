@@ -14,10 +14,11 @@ from sessions.best import best, best_of, ranked, ranked_at_first
 from sessions.budget import Room, room
 from sessions.facts import KINDS, Fact, UnknownFact, decode, encode
 from sessions.fold import apply, fold
+from sessions.live import SILENT_S, tools_at_work
 from sessions.lock import Presence
 from sessions.model import State
 from sessions.states import SessionState
-from sessions.summary import shown_state, summarise
+from sessions.summary import Seen, seen, shown_state, summarise
 from tests.sessions.states import (
     attempt,
     done,
@@ -238,7 +239,28 @@ def test_a_search_asks_for_you_near_a_budget_without_gain_or_with_a_suspect_on_t
 def test_a_person_sees_what_the_engine_does(
     bodies: list[f.Body], engine: Presence, waits: str, expected: SessionState
 ) -> None:
-    assert shown_state(state_of(opened(), *bodies), engine, waits) is expected
+    assert shown_state(state_of(opened(), *bodies), Seen(engine, waits)) is expected
+
+
+@pytest.mark.parametrize(
+    ("body", "engine", "quiet_s", "expected"),
+    [
+        (None, Presence.NONE, SILENT_S, SessionState.STOPPED),
+        (None, Presence.NONE, SILENT_S - 1, SessionState.RUNNING),
+        (None, Presence.ALIVE, SILENT_S, SessionState.RUNNING),
+        (f.Paused("p", "asked"), Presence.ALIVE, 0, SessionState.PAUSING),
+        (f.Paused("p", "asked"), Presence.CRASHED, 0, SessionState.CRASHED),
+        (f.Paused("p", "asked"), Presence.NONE, 0, SessionState.PAUSED),
+    ],
+)
+def test_a_tool_at_work_is_waited_for_and_an_engine_that_never_was_runs_nothing(
+    body: f.Body | None, engine: Presence, quiet_s: float, expected: SessionState
+) -> None:
+    state = state_of(opened(), *([body] if body else []))
+    live = {"evaluations": [{"candidate": "q3-1"}, {"candidate": "c2"}]}
+    looked = seen(engine, 0.0, live, state.last_at, state.last_at + quiet_s)
+    assert shown_state(state, looked) is expected
+    assert tools_at_work(live) == 1
 
 
 def test_a_pause_with_calls_in_flight_is_still_pausing() -> None:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from sessions import commands
 from sessions.journal import Reader
+from sessions.live import tools_at_work
 from sessions.lock import Presence
 from sessions.model import WAITING
 from sessions.states import ENDED, SessionState
-from workbench import format as fmt
 from workbench import launch, lookup, renewing
 from workbench.errors import DONE, FAILED, CannotGoOn
+from workbench.shown import in_flight
 
 if TYPE_CHECKING:
     import argparse
@@ -61,8 +62,8 @@ def resume(folder: SessionFolder, printer: Printer, *, take_over: bool = False) 
     if alive and renewing.is_outdated(found):
         if not renewing.make_way(folder, found):
             raise CannotGoOn(
-                f"{folder.name} goes on with a new engine, and the old one still ends: {_in_flight(found)}. Then "
-                f"once more: pike resume {folder.name}"
+                f"{folder.name} goes on with a new engine, and the old one still ends: "
+                f"{_in_flight(folder, found)}. Then once more: pike resume {folder.name}"
             )
         alive = False
     command = commands.send(folder.journal, "resume", {}, seen_seq=found.seq)
@@ -105,7 +106,9 @@ def _pause(folder: SessionFolder, printer: Printer, *, now: bool) -> int:
     if _rests(folder, found, printer):
         return DONE
     command = commands.send(folder.journal, "pause", {"now": now}, seen_seq=found.seq)
-    return _told(folder, command, printer, f"{folder.name} is pausing: {_in_flight(found)}.")
+    return _told(
+        folder, command, printer, f"{folder.name} is pausing: {_in_flight(folder, found)}."
+    )
 
 
 def _stop(folder: SessionFolder, printer: Printer, *, now: bool) -> int:
@@ -115,7 +118,7 @@ def _stop(folder: SessionFolder, printer: Printer, *, now: bool) -> int:
         return DONE
     command = commands.send(folder.journal, "stop", {"now": now}, seen_seq=found.seq)
     if not now:
-        words = f"{folder.name} is stopping: {_in_flight(found)}."
+        words = f"{folder.name} is stopping: {_in_flight(folder, found)}."
         return _told(folder, command, printer, words)
     if _ended(folder, STOPPED_LIMIT_S) or not launch.terminate(folder):
         printer.talk(f"{folder.name} has stopped. `pike resume {folder.name}` goes on.")
@@ -145,13 +148,15 @@ def _word(folder: SessionFolder, found: State) -> str:
     presence = launch.presence_now(folder)
     if presence is Presence.FOREIGN:
         return "it runs on another host"
+    if presence is Presence.NONE and found.state not in ENDED:
+        return SessionState.STOPPED.value
     return "crashed" if found.state not in ENDED else found.state.value
 
 
-def _in_flight(found: State) -> str:
-    evaluations = sum(1 for a in found.attempts.values() if a.evaluating)
-    queries = len(found.in_flight) - len(found.awaited)
-    return f"{fmt.plural(queries, 'query', 'queries')}, {fmt.plural(evaluations, 'evaluation')} in flight"
+def _in_flight(folder: SessionFolder, found: State) -> str:
+    with Reader(folder.journal) as reader:
+        tools = tools_at_work(reader.live()[1])
+    return f"{in_flight(found, tools)} in flight"
 
 
 def _told(folder: SessionFolder, command: int, printer: Printer, words: str) -> int:
