@@ -16,6 +16,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from mcp_server import tokens
 from mcp_server.access import Access, Address, address, check
 from mcp_server.errors import BadAddress
+from mcp_server.shares import Shares
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,8 +31,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 BODY_LIMIT_BYTES = 1_000_000
-SESSION_LIMIT = 64
+SESSION_LIMIT = 256
 """Open 2025-era HTTP sessions; the newer era has none."""
+_SHARES = 4
+"""Tokens that it takes to hold them all."""
 BODY_LIMIT_S = 20.0
 """Within which a whole request must have arrived."""
 HEADER_LIMIT_S = 10.0
@@ -113,6 +116,7 @@ def web_app(server: KernelServer, access: Access) -> Starlette:
         max_sessions=SESSION_LIMIT,
         transport_security=access.security(),
     )
+    app.add_middleware(Shares, known=access.tokens, share=max(1, SESSION_LIMIT // _SHARES))
     app.add_middleware(Timely)
     app.add_middleware(Leaving)
     return app

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import time
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -256,15 +256,86 @@ async def test_an_http_session_of_another_token_is_unknown(setting: Setting) -> 
     assert answer.json()["error"] == unknown.json()["error"]
 
 
+LISTED = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+
+
 async def test_past_the_most_sessions_the_next_one_is_told_so(
     setting: Setting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(http, "SESSION_LIMIT", 3)
-    async with served(setting) as there, there.web() as web:
-        for _ in range(3):
-            await _opened(web, there.url, there.header("one"))
-        answer = await web.post(there.url, json=HELLO, headers=JSON | there.header("one"))
+    names = ("one", "two", "three", "four")
+    async with served(setting, dict.fromkeys(names, ())) as there, there.web() as web:
+        for name in names[:3]:
+            await _opened(web, there.url, there.header(name))
+        answer = await web.post(there.url, json=HELLO, headers=JSON | there.header("four"))
     assert answer.status_code == 503
+
+
+async def test_a_token_has_a_share_of_the_sessions_and_its_longest_idle_one_makes_way(
+    setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http, "SESSION_LIMIT", 12)  # three a token
+    async with served(setting, {"greedy": (), "other": ()}) as there, there.web() as web:
+        others = [await _session(web, there, "other")]
+        mine = [await _session(web, there, "greedy") for _ in range(3)]
+        assert await _listed(web, there, "greedy", mine[0]) == 200  # the second is now idle longest
+        mine += [await _session(web, there, "greedy")]
+        assert [await _listed(web, there, "greedy", name) for name in mine] == [200, 404, 200, 200]
+        for _ in range(20):
+            await _session(web, there, "greedy")
+        others += [await _session(web, there, "other") for _ in range(2)]
+        assert [await _listed(web, there, "other", name) for name in others] == [200] * 3
+
+
+async def test_a_session_in_use_makes_way_for_none_and_one_that_is_ended_leaves_its_place(
+    setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http, "SESSION_LIMIT", 8)  # two a token
+    async with served(setting, {"greedy": (), "other": ()}) as there, there.web() as web:
+        mine = [await _session(web, there, "greedy") for _ in range(2)]
+        async with _listening(web, there, mine[0]), _listening(web, there, mine[1]):
+            refused = await web.post(there.url, json=HELLO, headers=JSON | there.header("greedy"))
+            assert refused.status_code == 503
+            assert "2 sessions in use" in refused.json()["error"]["message"]
+            assert await _listed(web, there, "other", await _session(web, there, "other")) == 200
+            named = there.header("greedy") | {"Mcp-Session-Id": mine[1]}
+            assert (await web.delete(there.url, headers=named)).status_code == 200
+            mine += [await _session(web, there, "greedy")]
+        assert [await _listed(web, there, "greedy", name) for name in mine] == [200, 404, 200]
+
+
+async def test_another_token_s_session_is_neither_used_nor_ended_by_a_share(
+    setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http, "SESSION_LIMIT", 4)  # one a token
+    async with served(setting, {"one": (), "two": ()}) as there, there.web() as web:
+        mine = await _session(web, there, "one")
+        foreign = there.header("two") | {"Mcp-Session-Id": mine}
+        assert (await web.delete(there.url, headers=foreign)).status_code == 404
+        assert await _listed(web, there, "one", mine) == 200
+        later = await _session(web, there, "one")
+        assert await _listed(web, there, "one", mine) == 404
+        assert await _listed(web, there, "one", later) == 200
+
+
+async def _session(web: httpx2.AsyncClient, there: Served, name: str) -> str:
+    """Open a session with a client's token and return its id."""
+    return (await _opened(web, there.url, there.header(name)))["mcp-session-id"]
+
+
+async def _listed(web: httpx2.AsyncClient, there: Served, name: str, session: str) -> int:
+    """Return the status with which a session answers what tools there are."""
+    headers = JSON | there.header(name) | {"Mcp-Session-Id": session}
+    return (await web.post(there.url, json=LISTED, headers=headers)).status_code
+
+
+@asynccontextmanager
+async def _listening(web: httpx2.AsyncClient, there: Served, session: str) -> AsyncGenerator[None]:
+    """Hold a session's stream open, as a client does that lives."""
+    headers = {"Accept": "text/event-stream", "Mcp-Session-Id": session} | there.header("greedy")
+    async with web.stream("GET", there.url, headers=headers) as answer:
+        assert answer.status_code == 200
+        yield
 
 
 async def _opened(web: httpx2.AsyncClient, url: str, header: dict[str, str]) -> Any:
