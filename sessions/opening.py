@@ -6,11 +6,12 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
+from sessions import tool_rounds
 from sessions.answering import Opened, Outside
 from sessions.answers import CASCADE_LIMIT
 from sessions.models.port import MAX_TOKENS, ModelError
 from sessions.models.thinking import bound
-from sessions.steering import ALL_ROLES, MODEL_ROLES
+from sessions.steering import ALL_ROLES, IDEAS_MODEL, MODEL_ROLES
 from strategies.fixing import IMPROVE_MODEL
 from strategies.protocol import Agent, Candidate, Context, Prompt, PromptRole
 
@@ -64,13 +65,24 @@ async def _opened(parts: Parts, name: str, role: str) -> Opened:
             log.warning("the model %r cannot be opened: %r", name, error)
             return Opened(trouble=parts.redactor.text(f"{name[:40]!r} cannot be used: {error}"))
     model = parts.models[name]
-    return Opened(model.label, is_priced(model), trouble=_cannot_think(parts, model, role))
+    trouble = _cannot_call_tools(parts, model, role) or _cannot_think(parts, model, role)
+    return Opened(model.label, is_priced(model), trouble=trouble)
 
 
 def _open(parts: Parts, name: str) -> LanguageModel:
     if parts.open_model is None:
         raise LookupError("no model can be added to this engine")
     return parts.open_model(name)
+
+
+def _cannot_call_tools(parts: Parts, model: LanguageModel, role: str) -> str:
+    """Return why a model cannot be COA or EFA of this search, whose agents call tools; empty: it can."""
+    if role == IDEAS_MODEL or model.calls_tools or tool_rounds.limit(parts.state) == 0:
+        return ""
+    return (
+        f"the agents of this search call tools (agent_tools), and {model.name} cannot be offered any: name a model "
+        "that can, or start another search without agent_tools"
+    )
 
 
 def _cannot_think(parts: Parts, model: LanguageModel, role: str) -> str:

@@ -286,6 +286,37 @@ async def test_another_model_answers_from_the_next_query_and_after_a_resume(tmp_
     assert stands(running) == {"s1": "in force"}
 
 
+def toolless(name: str) -> LanguageModel:
+    return FatedModel(name=name, fates=("ok",), calls_tools=False)
+
+
+async def test_a_model_that_can_call_no_tools_becomes_no_agent_of_a_search_whose_agents_do(
+    tmp_path: Path,
+) -> None:
+    running = await paused_after(tmp_path, 4, settings={"agent_tools": True})
+    for role in ("improve", "fix", "all"):
+        sent(running, "model", role=role, model="mcp")
+    sent(running, "fork", candidate="c0", count=1, model="mcp")
+    sent(running, "model", role="ideas", model="mcp")
+    sent(running, "stop")
+    assert await running.run(open_model=toolless) is SessionState.STOPPED
+    *refused, ideas = running.of("steer")
+    assert [s.applied for s in refused] == [False] * 4
+    assert all("mcp cannot be offered any" in s.why for s in refused)
+    assert ideas.applied, ideas.why  # IBA answers at once
+    assert running.state.models["improve"] == running.state.models["fix"] == "fated"
+
+
+async def test_a_model_that_can_call_no_tools_answers_where_nobody_calls_any(
+    tmp_path: Path,
+) -> None:
+    running = await paused_after(tmp_path, 4)
+    sent(running, "model", role="improve", model="mcp")
+    sent(running, "stop")
+    assert await running.run(open_model=toolless) is SessionState.STOPPED
+    assert running.state.models["improve"] == "mcp"
+
+
 async def test_a_fork_may_ask_a_model_of_its_own(tmp_path: Path) -> None:
     running = await paused_after(tmp_path, 4)
     sent(running, "fork", candidate="c0", count=1, model="other")
