@@ -34,7 +34,7 @@ from mcp_server.contract import Status
 from mcp_server.evaluate import StageLimits
 from mcp_server.executor import Work
 from mcp_server.executors import open_executor
-from mcp_server.local import Setting
+from mcp_server.setting import Setting
 from mcp_server.tasks import Task
 from tests.mcp_server.conftest import SMALL, candidate
 from tests.mcp_server.conftest import TASK as SMALL_TASK

@@ -13,7 +13,7 @@ import anyio
 from mcp_server.__main__ import home
 from mcp_server.app import serve_stdio
 from mcp_server.evaluate import StageLimits
-from mcp_server.local import Setting
+from mcp_server.setting import Setting
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 
 from mcp_server.app import Web, serve_http, serve_stdio
-from mcp_server.local import Setting
+from mcp_server.setting import Setting
 from tests.mcp_server.conftest import SMALL
 
 

@@ -24,7 +24,8 @@ import anyio
 from mcp_server.artifacts import new_id
 from mcp_server.evaluate import StageLimits
 from mcp_server.executor import Work
-from mcp_server.local import LocalExecutor, Setting, open_local
+from mcp_server.local import LocalExecutor, open_local
+from mcp_server.setting import Setting
 from mcp_server.tasks import Task, Tasks
 
 if TYPE_CHECKING:

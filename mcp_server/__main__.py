@@ -18,7 +18,7 @@ from mcp_server.home import folder as home
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mcp_server.local import Setting
+    from mcp_server.setting import Setting
 
 _SANDBOXES = ("strict", "best-effort", "bwrap", "landlock", "process")
 
@@ -131,7 +131,7 @@ def _placing(command: argparse.ArgumentParser) -> None:
 
 def setting(arguments: argparse.Namespace) -> Setting:
     """Return what the flags choose."""
-    from mcp_server.local import Setting
+    from mcp_server.setting import Setting
 
     return Setting(
         home=home(),

@@ -32,8 +32,8 @@ from mcp_server.access import Web
 from mcp_server.callers import ALL_SESSIONS, TASKS, Callers
 from mcp_server.clean import printable
 from mcp_server.errors import EvaluatorError
-from mcp_server.local import Setting
 from mcp_server.service import Service, open_service
+from mcp_server.setting import Setting
 from mcp_server.tasks import Tasks
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mcp_server.candidate_files import CandidateFile, Matched
-    from mcp_server.local import Setting
+    from mcp_server.setting import Setting
     from mcp_server.tasks import Task
 
 _FULL_S = 900.0

@@ -22,9 +22,9 @@ from mcp_server.contract import Verdict
 from mcp_server.errors import EvaluatorError, Unreadable
 from mcp_server.evaluate import StageLimits
 from mcp_server.executor import HostFacts, Outcome, Place, Told, Work
-from mcp_server.local import Setting
 from mcp_server.pool import Programs
 from mcp_server.sandbox import Limits
+from mcp_server.setting import Setting
 from mcp_server.tasks import Task
 
 if TYPE_CHECKING:

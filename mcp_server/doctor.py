@@ -20,9 +20,9 @@ from mcp_server.lease import Lease, shared_folder
 
 if TYPE_CHECKING:
     from mcp_server.interpreter import Interpreter
-    from mcp_server.local import Setting
     from mcp_server.probes import Finding
     from mcp_server.sandbox import Level
+    from mcp_server.setting import Setting
 
 State = Literal["ok", "warning", "missing"]
 

@@ -14,12 +14,14 @@ from mcp_server.artifacts import new_id
 from mcp_server.contract import SOURCE_LIMIT, EngineResult, Status, Verdict
 from mcp_server.errors import EvaluatorError, SandboxUnavailable
 from mcp_server.executor import Work
-from mcp_server.local import Setting, open_local
+from mcp_server.local import open_local
 from mcp_server.reply import headline
 from mcp_server.tasks import Task, Tasks
 
 if TYPE_CHECKING:
     from argparse import Namespace
+
+    from mcp_server.setting import Setting
 
 
 class NoCandidate(EvaluatorError):

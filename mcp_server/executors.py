@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from mcp_server.executor import Executor
-    from mcp_server.local import Setting
+    from mcp_server.setting import Setting
 
 
 def check(setting: Setting) -> None:

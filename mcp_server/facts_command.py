@@ -14,8 +14,8 @@ from mcp_server.local import open_local
 
 if TYPE_CHECKING:
     from mcp_server.link import Message
-    from mcp_server.local import Setting
     from mcp_server.machine import Device
+    from mcp_server.setting import Setting
 
 
 def main(setting: Setting, *, as_json: bool) -> int:

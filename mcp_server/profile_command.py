@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from mcp_server.executor import Outcome, WantedStage
-    from mcp_server.local import Setting
+    from mcp_server.setting import Setting
 
 AS_CANDIDATE = "\n\n\nclass ModelNew(Model):\n    pass\n"
 """Makes the original a candidate of its own."""

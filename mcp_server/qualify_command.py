@@ -15,16 +15,17 @@ from mcp_server import facts, suite
 from mcp_server.clean import printable
 from mcp_server.errors import EvaluatorError
 from mcp_server.evaluate import StageLimits
-from mcp_server.local import open_local, parallel
+from mcp_server.local import open_local
 from mcp_server.qualifying import Qualifier
+from mcp_server.rooms import parallel
 from mcp_server.suite import Kept, Row, Wish
 from mcp_server.tasks import Tasks
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from mcp_server.local import Setting
     from mcp_server.machine import Device
+    from mcp_server.setting import Setting
     from mcp_server.tasks import Task
 
 

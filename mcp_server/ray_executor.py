@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from mcp_server.executor import Outcome, Place, Report
     from mcp_server.link import Message
-    from mcp_server.local import Setting
+    from mcp_server.setting import Setting
     from mcp_server.tasks import Task
 
 log = logging.getLogger(__name__)

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from mcp_server.executor import Outcome, Work
-    from mcp_server.local import LocalExecutor, Setting
+    from mcp_server.local import LocalExecutor
+    from mcp_server.setting import Setting
 
 log = logging.getLogger(__name__)
 

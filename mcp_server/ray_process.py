@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from anyio.abc import Process, TaskGroup
 
     from mcp_server.link import Message
-    from mcp_server.local import Setting
+    from mcp_server.setting import Setting
 
 _CLOSE_LIMIT_S = 10.0
 _KEPT_BYTES = 20_000

@@ -21,7 +21,7 @@ from mcp_server.tasks import Task
 if TYPE_CHECKING:
     from mcp_server.executor import Outcome
     from mcp_server.link import Message
-    from mcp_server.local import Setting
+    from mcp_server.setting import Setting
 
 ALWAYS_CONFIRM = 0.0
 """Any speedup beats it: what is measured again is confirmed, too."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from mcp_server.executor import Executor, Outcome, WantedStage
     from mcp_server.jobs import Job
     from mcp_server.listings import TaskList, TaskPage
-    from mcp_server.local import Setting
+    from mcp_server.setting import Setting
     from mcp_server.tasks import Listed
 
 _BUILD: tuple[WantedStage, ...] = ("build",)

@@ -24,7 +24,7 @@ from mcp_server.contract import Status
 from mcp_server.errors import EvaluatorError
 from mcp_server.evaluate import StageLimits
 from mcp_server.executor import Work
-from mcp_server.local import LocalExecutor, Setting, open_local
+from mcp_server.local import LocalExecutor, open_local
 from mcp_server.selftest import table
 from mcp_server.selftest.rows import Row
 from mcp_server.tasks import Task, Tasks
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from mcp_server.contract import Precision, Verdict
     from mcp_server.machine import Device
+    from mcp_server.setting import Setting
 
 CASES = Path(__file__).parent / "cases"
 _HEADER = re.compile(r"^# ([a-z]+): (.*)$")

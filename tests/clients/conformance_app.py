@@ -28,8 +28,8 @@ from pydantic import Field
 
 from mcp_server import http
 from mcp_server.app import build
-from mcp_server.local import Setting
 from mcp_server.service import Service
+from mcp_server.setting import Setting
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 SILENCE = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA="

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcp_server.executor import Outcome, Work
-from mcp_server.local import LocalExecutor, Setting
 from mcp_server.pool import Programs
 from mcp_server.sandbox import PACKAGE
+from mcp_server.setting import Setting
 from mcp_server.tasks import Task
 
 if TYPE_CHECKING:
     from mcp_server.executor import Report
+    from mcp_server.local import LocalExecutor
 
 PROGRAMS = Path(__file__).parent / "programs"
 SMALL = Programs(

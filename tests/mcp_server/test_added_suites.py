@@ -27,7 +27,7 @@ from tests.mcp_server.test_tools import fields
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mcp_server.local import Setting
+    from mcp_server.setting import Setting
 
 OLD_S = time.time() - 1000
 

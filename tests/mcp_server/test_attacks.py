@@ -30,7 +30,7 @@ from tests.mcp_server.web import served
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mcp_server.local import Setting
+    from mcp_server.setting import Setting
 
 PATHS = [
     "/etc/passwd",

@@ -19,7 +19,7 @@ from mcp_server.machine import cpu
 from tests.mcp_server.conftest import TASK, Told, candidate, ignore, needs_bwrap, run
 
 if TYPE_CHECKING:
-    from mcp_server.local import Setting
+    from mcp_server.setting import Setting
 
 levels = pytest.mark.parametrize("level", ["process", pytest.param("bwrap", marks=needs_bwrap)])
 

@@ -24,7 +24,7 @@ from tests.mcp_server.test_real import RIGHT, TASK
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mcp_server.local import Setting
+    from mcp_server.setting import Setting
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(900)]
 

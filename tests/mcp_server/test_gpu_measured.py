@@ -9,9 +9,10 @@ import pytest
 
 from mcp_server.contract import Status
 from mcp_server.executor import Work
-from mcp_server.local import Setting, open_local
+from mcp_server.local import open_local
 from mcp_server.profile import described, whole
 from mcp_server.profile_command import AS_CANDIDATE, STAGES
+from mcp_server.setting import Setting
 from mcp_server.tasks import Tasks
 from tests.mcp_server.conftest import ignore
 

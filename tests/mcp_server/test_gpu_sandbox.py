@@ -12,7 +12,8 @@ from mcp_server import escapes, interpreter, machine
 from mcp_server.contract import Status
 from mcp_server.escapes import THINGS
 from mcp_server.executor import Work
-from mcp_server.local import Setting, open_local
+from mcp_server.local import open_local
+from mcp_server.setting import Setting
 from mcp_server.tasks import Tasks
 from tests.mcp_server.conftest import FENCES, ignore
 

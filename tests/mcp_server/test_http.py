@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import httpx2
     from anyio.abc import SocketStream
 
-    from mcp_server.local import Setting
+    from mcp_server.setting import Setting
 
 TASK = {"task_id": "starter/softmax"}
 JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}

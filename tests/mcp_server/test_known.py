@@ -29,7 +29,7 @@ from tests.mcp_server.test_tools import fields, text
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mcp_server.local import Setting
+    from mcp_server.setting import Setting
 
 FACTS: dict[str, Any] = {
     "device": "cpu",

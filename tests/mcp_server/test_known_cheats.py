@@ -11,7 +11,7 @@ import pytest
 from mcp_server.selftest.runner import CASES, BadCase, main, read
 
 if TYPE_CHECKING:
-    from mcp_server.local import Setting
+    from mcp_server.setting import Setting
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "known-cheats.md"

@@ -20,7 +20,7 @@ from tests.mcp_server.judge import tasks as sources
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mcp_server.local import Setting
+    from mcp_server.setting import Setting
 
 
 @pytest.fixture

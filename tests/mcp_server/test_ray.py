@@ -23,11 +23,11 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_server.contract import Status
 from mcp_server.errors import NoSuchDevice
 from mcp_server.executor import Work
-from mcp_server.local import Setting
 from mcp_server.members import Members, Patience
 from mcp_server.pool import Programs
 from mcp_server.ray_address import installed
 from mcp_server.ray_executor import RayExecutor, open_ray
+from mcp_server.setting import Setting
 from mcp_server.spread import Spread
 from mcp_server.tasks import Task
 from tests.mcp_server.conftest import PROGRAMS, SMALL, TASK, Told, candidate, ignore

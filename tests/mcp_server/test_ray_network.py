@@ -14,9 +14,9 @@ import pytest
 
 from mcp_server.contract import Status
 from mcp_server.executor import Work
-from mcp_server.local import Setting
 from mcp_server.members import Members, Patience
 from mcp_server.ray_executor import open_ray
+from mcp_server.setting import Setting
 from mcp_server.spread import Spread
 from tests.mcp_server.conftest import SMALL, TASK, Told, candidate
 from tests.mcp_server.ray_nodes import Nodes

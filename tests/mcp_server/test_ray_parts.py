@@ -10,10 +10,10 @@ import pytest
 from mcp_server import executors, ray_bridge, ray_cluster
 from mcp_server.errors import ExecutorUnavailable
 from mcp_server.executor import Work
-from mcp_server.local import Setting
 from mcp_server.ray_address import address_of, installed
 from mcp_server.ray_cluster import Lost, chosen
 from mcp_server.ray_executor import open_ray
+from mcp_server.setting import Setting
 from tests.mcp_server.conftest import TASK, candidate, ignore
 from tests.mcp_server.ray_nodes import free_port
 

@@ -22,7 +22,7 @@ from mcp_server.tasks import Tasks
 from tests.mcp_server.conftest import Told, ignore, needs_bwrap
 
 if TYPE_CHECKING:
-    from mcp_server.local import Setting
+    from mcp_server.setting import Setting
     from mcp_server.tasks import Task
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(600)]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mcp_server.contract import Verdict
-    from mcp_server.local import Setting
+    from mcp_server.setting import Setting
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(600)]
 

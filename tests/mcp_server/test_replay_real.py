@@ -15,7 +15,7 @@ from mcp_server.bundle import Evidence
 from mcp_server.contract import Status
 from mcp_server.evaluate import StageLimits
 from mcp_server.executor import Outcome, Work
-from mcp_server.local import Setting, open_local
+from mcp_server.local import open_local
 from mcp_server.pool import Programs
 from mcp_server.tasks import Task, Tasks
 from tests.mcp_server.conftest import ignore
@@ -23,6 +23,8 @@ from tests.mcp_server.test_real import TASK
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from mcp_server.setting import Setting
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(900)]
 

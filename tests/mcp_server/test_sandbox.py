@@ -24,7 +24,7 @@ from tests.mcp_server.conftest import FENCES, needs_bwrap, needs_landlock, run
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mcp_server.local import Setting
+    from mcp_server.setting import Setting
 
 MEBIBYTE = 1024 * 1024
 

@@ -17,7 +17,7 @@ from tests.mcp_server.test_tools import fields
 from tests.mcp_server.web import served
 
 if TYPE_CHECKING:
-    from mcp_server.local import Setting
+    from mcp_server.setting import Setting
 
 LIMIT_S = 120
 MANY = 16

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from mcp_server.executor import Executor, Report
-    from mcp_server.local import Setting
+    from mcp_server.setting import Setting
     from mcp_server.tasks import Task
 
 SOON = Patience(rest=0.05, longest_rest=0.1, no_host=0.3, work=60)

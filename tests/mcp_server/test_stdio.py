@@ -55,7 +55,7 @@ def test_a_started_server_has_imported_no_torch() -> None:
     program = (
         "import sys\n"
         "import mcp_server.app, mcp_server.evaluate_command, mcp_server.doctor\n"
-        "from mcp_server.local import Setting\n"
+        "from mcp_server.setting import Setting\n"
         "from pathlib import Path\n"
         "mcp_server.app.build(Setting(Path('nowhere')), engine=True)\n"
         "print([m for m in ('torch', 'triton', 'numpy') if m in sys.modules])\n"

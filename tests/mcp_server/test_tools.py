@@ -18,7 +18,7 @@ from tests.mcp_server.conftest import candidate
 if TYPE_CHECKING:
     from mcp.types import CallToolResult
 
-    from mcp_server.local import Setting
+    from mcp_server.setting import Setting
 
 SNAPSHOT = Path(__file__).parent / "tools.json"
 AGENT_TOOLS = {

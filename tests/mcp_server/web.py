@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Mapping
 
     from mcp_server.contract import SessionGateway
-    from mcp_server.local import Setting
+    from mcp_server.setting import Setting
 
 Mode = Literal["auto", "legacy"]
 BOTH_ERAS: tuple[Mode, ...] = ("auto", "legacy")

@@ -16,8 +16,8 @@ from mcp_server.contract import CODES, Mode, Precision, Status, Tolerance, Verdi
 from mcp_server.errors import EvaluatorError, NoSuchDevice, Unreadable
 from mcp_server.evaluate import StageLimits
 from mcp_server.executor import HostFacts, Outcome, Place, Told, WantedStage, Work
-from mcp_server.local import Setting
 from mcp_server.pool import Programs
+from mcp_server.setting import Setting
 from mcp_server.tasks import Task
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from mcp import Client
 
 from mcp_server.app import build
-from mcp_server.local import Setting
+from mcp_server.setting import Setting
 from sessions.errors import SessionBusy
 from sessions.fold import fold
 from sessions.folder import all_in

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcp_server.callers import ALL_SESSIONS
-from mcp_server.local import Setting
+from mcp_server.setting import Setting
 from sessions.folder import SessionFolder
 from sessions.gateway import Gateway
 from tests.mcp_server.web import BOTH_ERAS, Mode, served

@@ -17,7 +17,8 @@ import pytest
 
 from mcp_server.contract import Status
 from mcp_server.executor import Work
-from mcp_server.local import Setting, open_local
+from mcp_server.local import open_local
+from mcp_server.setting import Setting
 from mcp_server.tasks import Tasks
 from tests.strategies.test_examples import shown
 

@@ -7,8 +7,8 @@ from typing import get_args
 import anyio
 
 from mcp_server.app import serve_stdio
-from mcp_server.local import Setting
 from mcp_server.sandbox import Wanted
+from mcp_server.setting import Setting
 from tests.mcp_server.conftest import SMALL
 
 
