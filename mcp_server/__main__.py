@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from mcp_server.clean import printable
-from mcp_server.errors import EvaluatorError
+from mcp_server.errors import EvaluatorError, Mistyped
 from mcp_server.home import folder as home
 
 if TYPE_CHECKING:
@@ -237,16 +237,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         return run(arguments)
     except EvaluatorError as error:
         _say(error)
-        return 1
+        return _code(error)
     except ExceptionGroup as group:  # what was raised inside a task group
         told, unexpected = group.split(EvaluatorError)
         if told is None or unexpected is not None:
             raise
-        for error in _leaves(told):
+        leaves = list(_leaves(told))
+        for error in leaves:
             _say(error)
-        return 1
+        return min(map(_code, leaves))
     except KeyboardInterrupt:
         return 130
+
+
+def _code(error: EvaluatorError) -> int:
+    return 2 if isinstance(error, Mistyped) else 1
 
 
 def _say(error: EvaluatorError) -> None:

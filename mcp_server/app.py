@@ -31,7 +31,7 @@ from mcp_server import (
 from mcp_server.access import Web
 from mcp_server.callers import ALL_SESSIONS, TASKS, Callers
 from mcp_server.clean import printable
-from mcp_server.errors import EvaluatorError
+from mcp_server.errors import EvaluatorError, Mistyped
 from mcp_server.service import Service, open_service
 from mcp_server.setting import Setting
 from mcp_server.tasks import Tasks
@@ -51,6 +51,7 @@ log = logging.getLogger(__name__)
 
 __all__ = [
     "EvaluatorError",
+    "Mistyped",
     "Setting",
     "Web",
     "add_token",
@@ -239,7 +240,8 @@ async def serve_http(
     """Serve many clients over HTTP until a signal ends it; says where, and the token that it made, if any.
 
     Raises:
-        BadAddress: nothing can, or should, listen there.
+        BadAddress: nothing should listen there.
+        CannotListen: nothing can.
         BadTokenFile: the file of tokens is not as it should be.
         ExecutorUnavailable: the setting's executor cannot be used here.
     """
@@ -262,7 +264,8 @@ def add_token(path: Path, client_id: str, scopes: Sequence[str]) -> str:
     """Add a new token's digest to a file and return the token, which is kept nowhere.
 
     Raises:
-        BadTokenFile: the file cannot be written, or the client or a scope is none.
+        NotAGrant: the client or a scope is none.
+        BadTokenFile: the file cannot be written.
     """
     token, grant = tokens.new(client_id, scopes)
     tokens.append(path, grant)

@@ -2,17 +2,21 @@
 
 ```
 EvaluatorError
-├── UnknownTask         no task of that id, or it is not unique
+├── Mistyped            what was typed names nothing: exit code 2
+│   ├── UnknownTask     no task of that id, or it is not unique
+│   ├── UnknownSuite    no suite of that name was added, or its folder is gone
+│   ├── NoSuchDevice    the device is not on this machine, or this torch cannot use it
+│   ├── NotAGrant       what was typed names no client, or no scope
+│   ├── BadAddress      it is no address, or others would reach it unguarded
+│   └── NotAnExecutor   `--executor` is of no kind that there is
 ├── NotATask            the file is not in KernelBench format
-├── UnknownSuite        no suite of that name was added, or its folder is gone
 ├── NotASuite           the name or the folder cannot be a suite
 ├── NotAProject         the folder may not be read by tasks
-├── NoSuchDevice        the device is not on this machine, or this torch cannot use it
 ├── NoInterpreter       `--python` names nothing that runs, or it has no torch
 ├── SandboxUnavailable  `--sandbox strict`, and no layer passes its probes
 ├── StateUnusable       the state folder cannot be written
 ├── BadTokenFile        the file of tokens is not as it should be
-├── BadAddress          the server cannot listen there
+├── CannotListen        the address is taken, or not this machine's
 ├── QueueFull           the caller has too many jobs
 ├── UnknownId           no such job, candidate or artifact of this caller
 ├── ExecutorUnavailable the machines of `--executor` cannot be reached, or none of them will do
@@ -32,7 +36,11 @@ class EvaluatorError(Exception):
     """Anything below; the message is one sentence for a person."""
 
 
-class UnknownTask(EvaluatorError):
+class Mistyped(EvaluatorError):
+    """What was typed names nothing, or contradicts itself."""
+
+
+class UnknownTask(Mistyped):
     """No task has this id."""
 
 
@@ -40,7 +48,7 @@ class NotATask(EvaluatorError):
     """The file does not hold a task in KernelBench format."""
 
 
-class UnknownSuite(EvaluatorError):
+class UnknownSuite(Mistyped):
     """No suite of this name was added, or its folder is not there."""
 
 
@@ -52,7 +60,7 @@ class NotAProject(EvaluatorError):
     """The folder or file may not be opened to the tasks of a person."""
 
 
-class NoSuchDevice(EvaluatorError):
+class NoSuchDevice(Mistyped):
     """The device does not exist here, or the interpreter's torch cannot use it."""
 
 
@@ -72,8 +80,20 @@ class BadTokenFile(EvaluatorError):
     """The file of tokens is not as it should be."""
 
 
-class BadAddress(EvaluatorError):
-    """The server cannot listen at the address, or must not."""
+class NotAGrant(Mistyped):
+    """No client can be called so, or there is no such scope."""
+
+
+class BadAddress(Mistyped):
+    """It is no address, or the server must not listen there."""
+
+
+class NotAnExecutor(Mistyped):
+    """`--executor` is neither `local` nor an address of Ray's."""
+
+
+class CannotListen(EvaluatorError):
+    """The address is taken, or not this machine's."""
 
 
 class QueueFull(EvaluatorError):

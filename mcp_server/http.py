@@ -15,7 +15,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from mcp_server import tokens
 from mcp_server.access import Access, Address, address, check
-from mcp_server.errors import BadAddress
+from mcp_server.errors import CannotListen
 from mcp_server.shares import Shares
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def bind(at: Address) -> tuple[socket.socket, Address]:
     """Listen at an address; returns the socket, and the address with the port that was free.
 
     Raises:
-        BadAddress: it is taken, or not this machine's.
+        CannotListen: it is taken, or not this machine's.
     """
     try:
         family, kind, protocol, _, where = socket.getaddrinfo(
@@ -69,8 +69,8 @@ def bind(at: Address) -> tuple[socket.socket, Address]:
     return listening, Address(at.host, listening.getsockname()[1])
 
 
-def _not_there(at: Address, error: OSError) -> BadAddress:
-    return BadAddress(f"Cannot listen at {at} ({error.strerror}): give another HOST:PORT.")
+def _not_there(at: Address, error: OSError) -> CannotListen:
+    return CannotListen(f"Cannot listen at {at} ({error.strerror}): give another HOST:PORT.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,8 @@ def open_web(web: Web, scopes: Sequence[str]) -> Opened:
     """Listen at the wished address; without a token file a token with these scopes is made, on loopback only.
 
     Raises:
-        BadAddress: nothing can, or should, listen there.
+        BadAddress: nothing should listen there.
+        CannotListen: nothing can.
         BadTokenFile: the file is not as it should be.
     """
     at = address(web.address)

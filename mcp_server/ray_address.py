@@ -7,7 +7,7 @@ import os
 import re
 
 from mcp_server.clean import printable
-from mcp_server.errors import ExecutorUnavailable
+from mcp_server.errors import ExecutorUnavailable, NotAnExecutor
 
 _ADDRESS = re.compile(r"ray(://[A-Za-z0-9_.\-\[\]]+(:\d{1,5})?)?")
 _USUAL_PORT = 10001
@@ -23,10 +23,11 @@ def address_of(executor: str) -> str:
     """Return Ray's address for `--executor ray` or `ray://HEAD[:PORT]`.
 
     Raises:
-        ExecutorUnavailable: it is neither, or Ray is not installed.
+        NotAnExecutor: it is neither.
+        ExecutorUnavailable: Ray is not installed.
     """
     if not _ADDRESS.fullmatch(executor):
-        raise ExecutorUnavailable(
+        raise NotAnExecutor(
             f"{printable(executor)[:80]!r} is no executor: use local, ray, or ray://HEAD[:PORT]."
         )
     if not installed():

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, cast
 from mcp.server.auth.provider import AccessToken
 
 from mcp_server.callers import BASIC, LOCAL, SCOPES
-from mcp_server.errors import BadTokenFile
+from mcp_server.errors import BadTokenFile, NotAGrant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,15 +50,18 @@ def new(client_id: str, scopes: Iterable[str] = ()) -> tuple[str, Grant]:
     """Return a new token and what it opens; scope `kernels` is always among it.
 
     Raises:
-        BadTokenFile: the client's name or a scope is none.
+        NotAGrant: the client's name or a scope is none.
     """
     if not _CLIENT.fullmatch(client_id) or client_id == LOCAL:
-        raise BadTokenFile(
+        raise NotAGrant(
             f"{client_id!r} cannot name a client: at most 64 letters, digits, '.', '_' and '-', not {LOCAL!r}."
         )
     token = f"pike_{secrets.token_urlsafe(32)}"
-    wanted = dict.fromkeys((BASIC, *scopes))
-    return token, _checked(Grant(digest(token), client_id, tuple(wanted)), "the new token")
+    wanted = tuple(dict.fromkeys((BASIC, *scopes)))
+    strange = next((scope for scope in wanted if scope not in SCOPES), None)
+    if strange is not None:
+        raise NotAGrant(f"There is no scope {strange!r}: there are {', '.join(SCOPES)}.")
+    return token, Grant(digest(token), client_id, wanted)
 
 
 def digest(token: str) -> str:

@@ -14,7 +14,7 @@ from mcp import MCPError
 
 from mcp_server import http
 from mcp_server.access import Access, Address, address, check
-from mcp_server.errors import BadAddress
+from mcp_server.errors import BadAddress, CannotListen
 from mcp_server.tokens import Tokens
 from tests.mcp_server.conftest import candidate
 from tests.mcp_server.test_tools import fields, text
@@ -523,7 +523,7 @@ def test_an_address_that_is_taken_is_told_in_a_sentence() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        with pytest.raises(BadAddress, match="in use"):
+        with pytest.raises(CannotListen, match="in use"):
             http.bind(Address("127.0.0.1", taken.getsockname()[1]))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mcp_server import executors, ray_bridge, ray_cluster
-from mcp_server.errors import ExecutorUnavailable
+from mcp_server.errors import ExecutorUnavailable, NotAnExecutor
 from mcp_server.executor import Work
 from mcp_server.ray_address import address_of, installed
 from mcp_server.ray_cluster import Lost, chosen
@@ -32,7 +32,7 @@ def test_names_of_executors_and_where_they_are(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("name", ["", "slurm", "ray:", "ray://", "ray://a b", "ray://a:x", "ray\n"])
 def test_what_is_no_executor_is_refused(name: str) -> None:
-    with pytest.raises(ExecutorUnavailable, match="no executor"):
+    with pytest.raises(NotAnExecutor, match="no executor"):
         executors.check(Setting(Path("home"), executor=name))
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_server import tokens
-from mcp_server.errors import BadTokenFile
+from mcp_server.errors import BadTokenFile, NotAGrant
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,7 +92,7 @@ def test_a_line_that_is_not_as_it_should_be_is_refused_by_its_number(
 
 @pytest.mark.parametrize("name", ["a b", "", "local", "x" * 65, "a\x1b[31m"])
 def test_a_new_token_is_refused_by_the_name_that_was_typed(name: str) -> None:
-    with pytest.raises(BadTokenFile, match=f"^{re.escape(repr(name))} cannot name a client"):
+    with pytest.raises(NotAGrant, match=f"^{re.escape(repr(name))} cannot name a client"):
         tokens.new(name)
 
 
