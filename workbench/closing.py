@@ -14,6 +14,7 @@ from workbench import provenance, story
 from workbench.commands.git import words
 from workbench.errors import CannotGoOn
 from workbench.glyphs import glyphs
+from workbench.outcome_words import outcome
 from workbench.plain import inert_line
 from workbench.printing import columns
 
@@ -74,9 +75,8 @@ def _lines(folder: SessionFolder, found: State) -> Iterator[str]:
 
 
 def _headline(top: AttemptRecord) -> str:
-    outcome = top.verdict.get("outcome")
-    told = f"{outcome}, " if outcome else ""
-    return f"{told}{story.headline(top.verdict)}"
+    told = outcome(top.verdict)
+    return f"{told}{', ' if told else ''}{story.headline(top.verdict)}"
 
 
 def _eager(top: AttemptRecord) -> str:

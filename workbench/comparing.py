@@ -14,6 +14,7 @@ from workbench import launch
 from workbench.errors import WrongUsage
 from workbench.glyphs import UNICODE, word
 from workbench.lookup import attempt as attempt_of
+from workbench.outcome_words import NOT_TOLD, noise
 from workbench.plain import inert_line
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def verdict_cell(name: str, verdict: Mapping[str, Any], *, confirmed: bool) -> s
     """Write a verdict: `correct, confirmed`, `error, build_failed`."""
     code = inert_line(str(verdict.get("code") or ""), 30)
     sure = "confirmed" if confirmed and name == "correct" else ""
-    outcome = "no clear gain" if verdict.get("outcome") == "indistinguishable" else ""
+    outcome = f"no clear gain{noise(verdict)}" if verdict.get("outcome") == NOT_TOLD else ""
     more = code or sure or outcome
     return f"{inert_line(name, 20)}{f', {more}' if more else ''}"
 
@@ -256,8 +257,13 @@ def told_apart(found: Sequence[Side]) -> str:
     return f"Measured {fmt.duration(gap)} apart." if gap >= 60 else ""
 
 
-def told_again(found: Sequence[Side], again: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return which is faster by the measurements made back to back."""
+def told_again(
+    found: Sequence[Side], again: Mapping[str, Mapping[str, Any]], elsewhere: str = ""
+) -> str:
+    """Return which is faster by the measurements made back to back.
+
+    `elsewhere`: where the session itself measures, if not on this machine.
+    """
     measured = [
         Side(
             id=side.id,
@@ -267,7 +273,8 @@ def told_again(found: Sequence[Side], again: Mapping[str, Mapping[str, Any]]) ->
         for side in found
         if side.id in again
     ]
-    return f"Measured again, back to back: {told(measured)}" if measured else ""
+    here = f" on this machine, not where the session measures ({elsewhere})" if elsewhere else ""
+    return f"Measured again, back to back{here}: {told(measured)}" if measured else ""
 
 
 def head(side: Side) -> str:

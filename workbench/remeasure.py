@@ -12,11 +12,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sessions import endpoints
 from sessions.journal import Reader
 from sessions.model import ORIGINAL
 from workbench import evaluator
 from workbench.errors import CannotGoOn
-from workbench.plain import first_line
+from workbench.plain import first_line, inert_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from sessions.facts import Opened
     from sessions.folder import SessionFolder
     from sessions.model import State
+    from workbench.config import Settings
 
 GRACE_S = 10.0
 """What an evaluator gets to end its workers."""
@@ -112,6 +114,20 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     if process.poll() is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+
+
+def elsewhere(opened: Opened | None, settings: Settings) -> str:
+    """Return where a session measures, if not on this machine, where `Remeasurement` does; empty: here.
+
+    `settings`: those of now, as the session's next engine would have them.
+    """
+    if opened is None:
+        return ""
+    if opened.executor:
+        return str(inert_line(opened.executor, 80))
+    tables = endpoints.read(settings.evaluators)
+    names = ", ".join(one.name for one in tables)
+    return str(inert_line(names, 80)) if endpoints.elsewhere(tables) else ""
 
 
 def task_of(folder: SessionFolder, opened: Opened) -> str:

@@ -8,6 +8,7 @@ from sessions import facts as f
 from sessions.verdicts import kind_of
 from workbench import format as fmt
 from workbench import steer_words
+from workbench.outcome_words import NOT_TOLD, no_difference
 from workbench.plain import Inert, first_line, inert_line
 
 WORDS_LIMIT = 160
@@ -178,8 +179,8 @@ def _eager(found: dict[str, Any]) -> str:
 
 def _labels(found: dict[str, Any]) -> str:
     labels = list(found.get("flags") or [])
-    if found.get("outcome") == "indistinguishable":
-        labels.insert(0, "no measurable difference")
+    if found.get("outcome") == NOT_TOLD:
+        labels.insert(0, no_difference(found))
     if found.get("tolerance") == "paper":
         labels.append("tolerance paper")
     if found.get("sandbox_level") in ("landlock", "process"):

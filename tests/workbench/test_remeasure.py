@@ -13,9 +13,9 @@ from sessions import facts as f
 from sessions.folder import SessionFolder
 from sessions.journal import key_of
 from tests.tui import journals
-from workbench import lookup
+from workbench import comparing, config, lookup
 from workbench.errors import CannotGoOn
-from workbench.remeasure import Remeasurement
+from workbench.remeasure import Remeasurement, elsewhere
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,3 +106,25 @@ def test_without_attempts_there_is_nothing_to_measure(session: SessionFolder) ->
     work = Remeasurement(session, lookup.state(session), ["c0"])
     with pytest.raises(CannotGoOn, match="nothing to measure"):
         work.run(lambda _name, _what: None)
+
+
+@pytest.mark.parametrize(
+    ("executor", "tables", "where"),
+    [
+        ("", {}, ""),
+        ("ray://head", {}, "ray://head"),
+        ("", {"gpu2": {"command": ["ssh", "gpu2", "pike", "mcp", "--engine"]}}, "gpu2"),
+        ("", {"gpu2": {"url": "https://gpu2/mcp"}, "here": {}}, ""),
+    ],
+)
+def test_a_session_that_is_measured_elsewhere_is_said_to_be(
+    session: SessionFolder, executor: str, tables: dict[str, Any], where: str
+) -> None:
+    opened = lookup.state(session).opened
+    assert opened is not None
+    settings = replace(config.load({}), evaluators=tables)
+    assert elsewhere(replace(opened, executor=executor), settings) == where
+    sides = comparing.sides(lookup.state(session), ["c1"], at_work=False)
+    verdict = {"status": "ok", "speedup_eager_ratio": 1.5}
+    told = comparing.told_again(sides, {"c1": verdict}, where)
+    assert ("on this machine, not where the session measures" in told) is bool(where)

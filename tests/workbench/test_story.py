@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 
 from sessions import facts as f
 from workbench import story
+from workbench.comparing import verdict_cell
+from workbench.outcome_words import outcome
 
+NEAR_ONE = {
+    "status": "ok", "baseline": "compile", "precision_class": "fp32", "speedup_ratio": 0.85,
+    "speedup_lo_ratio": 0.72, "speedup_hi_ratio": 0.99, "outcome": "indistinguishable",
+    "noise_floor_ratio": 0.184,
+}  # fmt: skip
+"""An interval wholly below 1, and no difference."""
 HOSTILE = st.text(st.characters(blacklist_categories=()), max_size=40) | st.sampled_from(
     ["a [/foo] b", "\x1b]52;c;aGk=\x07", "\u202egnp", "one\ntwo", "\x00", "x" * 1_000]
 )
@@ -151,3 +159,20 @@ def test_who_paused_or_resumed_is_named_once() -> None:
         "paused: the key was refused",
         "running again by ada: the engine crashed",
     ]
+
+
+@pytest.mark.parametrize(
+    ("floor", "margin"), [(0.184, "±18 %"), (0.004, "±2 %"), (0.021, "±2.1 %"), (None, "")]
+)
+def test_where_no_difference_is_told_the_noise_that_hides_it_is_named(
+    floor: float | None, margin: str
+) -> None:
+    found = NEAR_ONE | {"noise_floor_ratio": floor}
+    line = story.verdict("correct", found)
+    said = "no measurable difference"
+    named = f"{said}: not beyond the {margin} that noise makes here"
+    assert (named if margin else f"[{said}]") in line
+    assert outcome(found) in line
+    assert outcome(found | {"outcome": "slower"}) == "slower"
+    cell = verdict_cell("correct", found, confirmed=False)
+    assert cell == f"correct, no clear gain{f' (noise {margin})' if margin else ''}"

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from sessions.journal import Reader
 from sessions.model import ORIGINAL
 from sessions.verdicts import kind_of
-from workbench import comparing, comparing_sessions, lookup
+from workbench import comparing, comparing_sessions, config, lookup
 from workbench.errors import DONE, FAILED, WrongUsage
 from workbench.patches import patch
-from workbench.remeasure import Remeasurement
+from workbench.remeasure import Remeasurement, elsewhere
 
 if TYPE_CHECKING:
     import argparse
@@ -47,12 +47,15 @@ def _attempts(folder: SessionFolder, typed: argparse.Namespace, printer: Printer
     if typed.diff:
         printer.verbatim(patch_between(folder, found, ids))
         return DONE
+    there = elsewhere(found.opened, config.load()) if typed.again else ""
+    if there:
+        printer.talk(f"{folder.name} is measured by {there}; again is measured on this machine.")
     again = _again(folder, found, ids, printer) if typed.again else {}
     sides = comparing.sides(found, ids, at_work=comparing.at_work(folder))
     if typed.json:
-        printer.pretty(_json(found, sides, again))
+        printer.pretty(_json(found, sides, again, there))
     else:
-        _print(sides, again, printer)
+        _print(sides, again, there, printer)
         told = comparing.labels(found, ids)
         if told:
             printer.data(f"These are numbers of another kind: {', '.join(told)}.")
@@ -68,14 +71,14 @@ def _again(folder: SessionFolder, found: State, ids: Sequence[str], printer: Pri
         raise
 
 
-def _print(sides: Sequence[comparing.Side], again: Verdicts, printer: Printer) -> None:
+def _print(sides: Sequence[comparing.Side], again: Verdicts, there: str, printer: Printer) -> None:
     rows = [(name, *(side.cells[name] for side in sides)) for name in comparing.ROWS]
     if again:
         cells = [_again_cells(again.get(side.id)) for side in sides]
         rows += [(name, *(cell.get(name, "") for cell in cells)) for name in comparing.AGAIN_ROWS]
     printer.table(("", *(comparing.head(side) for side in sides)), rows)
     printer.data()
-    printer.data(comparing.told_again(sides, again) or comparing.told(sides))
+    printer.data(comparing.told_again(sides, again, there) or comparing.told(sides))
     apart = comparing.told_apart(sides)
     if apart and not again:
         printer.data(f"{apart} --again times them back to back.")
@@ -89,7 +92,9 @@ def _word(verdict: Mapping[str, Any]) -> str:
     return kind_of(verdict).value
 
 
-def _json(found: State, sides: Sequence[comparing.Side], again: Verdicts) -> dict[str, Any]:
+def _json(
+    found: State, sides: Sequence[comparing.Side], again: Verdicts, there: str
+) -> dict[str, Any]:
     return {
         "session": found.name,
         "attempts": [
@@ -103,7 +108,8 @@ def _json(found: State, sides: Sequence[comparing.Side], again: Verdicts) -> dic
         ],
         "eager_ms": found.baseline.eager_ms if found.baseline else None,
         "told": comparing.told(sides),
-        "told_again": comparing.told_again(sides, again),
+        "told_again": comparing.told_again(sides, again, there),
+        "measured_elsewhere": there,
         "labels": comparing.labels(found, [side.id for side in sides]),
         "apart_s": comparing.apart_s(sides),
     }

@@ -129,7 +129,7 @@ class CompareScreen(Measuring):
 
     def _sentences(self, width: int) -> list[Line]:
         """Say which is faster; what was measured back to back counts more than what was recorded."""
-        again = comparing.told_again(self._sides, self.again)
+        again = comparing.told_again(self._sides, self.again, self.elsewhere)
         lines = wrap((span(again or comparing.told(self._sides), "strong"),), width)
         if self.doing:
             lines += wrap((Span(inert_line(f"measuring again: {self.doing}"), "busy"),), width)

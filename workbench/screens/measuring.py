@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions.journal import JournalError
 from sessions.model import ORIGINAL
+from workbench import config
 from workbench.errors import WorkbenchError
 from workbench.screens.pike_screen import PikeScreen
 from workbench.widgets.frame import Banner
@@ -32,6 +33,8 @@ class Measuring(PikeScreen):
         self.work: Remeasurement | None = None
         """What is measured now."""
         self.doing = ""
+        self.elsewhere = ""
+        """Where the session measures, if not on this machine, where it is measured again."""
         self.again: dict[str, dict[str, Any]] = {}
         """Verdicts measured again, by candidate."""
 
@@ -46,7 +49,7 @@ class Measuring(PikeScreen):
 
     def action_again(self) -> None:
         """Time the attempts back to back; a second press ends that."""
-        from workbench.remeasure import Remeasurement
+        from workbench.remeasure import Remeasurement, elsewhere
 
         if self.state is None:
             return
@@ -55,6 +58,7 @@ class Measuring(PikeScreen):
             self._say("stopping")
             return
         ids = [name for name in self.ids if name != ORIGINAL]
+        self.elsewhere = elsewhere(self.state.opened, config.load())
         self.work = Remeasurement(self.folder, self.state, ids)
         self._say("waiting for the evaluator; R stops")
         self.run_worker(self._measure, thread=True, group="again", exit_on_error=False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sessions.best import best
 from workbench.format import NONE, amount, milliseconds, ratio
 from workbench.glyphs import word
+from workbench.outcome_words import NOT_TOLD
 from workbench.plain import Inert, first_line, inert_line
 from workbench.shown import class_name, since
 from workbench.widgets.lines import NO_TEXT
@@ -140,7 +141,7 @@ def speedup_cell(attempt: AttemptRecord) -> str:
         return NONE
     if attempt.suspect:
         return f"({ratio(attempt.speedup)})"
-    if attempt.verdict.get("outcome") == "indistinguishable":
+    if attempt.verdict.get("outcome") == NOT_TOLD:
         return "≈1"
     return ratio(attempt.speedup)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from sessions.verdicts import headline
 from workbench.format import interval, milliseconds, seconds, size, speedup
 from workbench.glyphs import UNICODE, word
+from workbench.outcome_words import outcome as outcome_of
 from workbench.plain import inert_line
 from workbench.shown import class_name
 from workbench.widgets.attempt_rows import TONE_OF_VERDICT
@@ -120,7 +121,7 @@ def _ratio(label: str, verdict: dict[str, Any], name: str, outcome: str) -> Line
     return (
         Span(inert_line(f"{label:<{LABEL - 1}} ", 40), "dim"),
         span(speedup(verdict.get(f"{name}_ratio")), "strong"),
-        Span(inert_line(f"  {between}  {verdict.get(outcome) or ''}", 60)),
+        Span(inert_line(f"  {between}  {outcome_of(verdict, outcome)}", 120)),
     )
 
 
