@@ -28,6 +28,7 @@ from workbench.widgets.filter_line import FilterLine
 from workbench.widgets.frame import Banner, KeysLine, Separator
 from workbench.widgets.lineage_tree import LineageTree
 from workbench.widgets.lines import Span, span, wrap, write_border
+from workbench.widgets.no_rows import NOTHING_KEPT, before_any
 from workbench.widgets.painted import Lines
 from workbench.widgets.status_line import StatusLine, status
 
@@ -45,8 +46,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-NO_ATTEMPT = Inert("no attempt yet: the original is measured first, then asked about")
-NOTHING_KEPT = Inert("no attempt is like that; esc drops the filter")
 TICK_S = 0.25
 SLOW_TICKS = 4
 """Chart, elapsed times and the look for an engine: once a second."""
@@ -249,7 +248,7 @@ class LiveScreen(LiveActs):
             return
         rows = self._rows.rows(self.feed.state, self.feed.doing, self.pike.now())
         kept = self.sorting.sort(keep(rows, self.query_text) if self.query_text else rows)
-        self.table.empty = NO_ATTEMPT if not rows else NOTHING_KEPT
+        self.table.empty = before_any(self.feed.state) if not rows else NOTHING_KEPT
         self.table.show(kept[:SHOWN_ROWS])
         self._kept, self._all = len(kept), len(rows)
         self.paint_count()
