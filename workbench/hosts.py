@@ -103,6 +103,11 @@ def of_executor(executor: str, settings: Settings) -> list[Host]:
     return asked
 
 
+def is_cluster(name: str) -> bool:
+    """Return whether an executor is a cluster's: `ray`, `ray://HEAD`."""
+    return name == endpoints.RAY or name.startswith(f"{endpoints.RAY}://")
+
+
 def named(name: str, settings: Settings) -> list[Host]:
     """Return the machines of a table `[evaluators.NAME]`, or of an executor.
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from workbench import config, doctor, evaluator, hosts
 from workbench.commands import doctor_hosts
 from workbench.errors import DONE, FAILED, WrongUsage
+from workbench.patience import told_if_slow
+from workbench.plain import inert_line
 
 if TYPE_CHECKING:
     import argparse
@@ -49,12 +51,22 @@ def _hosts(typed: argparse.Namespace, settings: config.Settings, printer: Printe
         raise WrongUsage(
             "--executor shows machines: leave out --selftest and --facts, or run them there."
         )
-    found = hosts.named(typed.executor, settings)
+    with told_if_slow(printer.talk, _waits_for(typed.executor)):
+        found = hosts.named(typed.executor, settings)
     if typed.json:
         printer.pretty(doctor_hosts.as_json(found))
     else:
         doctor_hosts.tell(found, printer)
     return doctor_hosts.code(found)
+
+
+def _waits_for(executor: str) -> str:
+    if hosts.is_cluster(executor):
+        return (
+            f"{inert_line(executor)} is asked for its machines; a head that no machine has joined, or that cannot be "
+            "reached, is waited for up to a minute."
+        )
+    return f"{inert_line(executor)} is asked for its machines, and has not answered yet."
 
 
 def _placed(settings: config.Settings) -> list[str]:
