@@ -21,7 +21,7 @@ from mcp_server import (
     suite_measures,
 )
 from mcp_server.clean import printable
-from mcp_server.errors import EvaluatorError
+from mcp_server.errors import EvaluatorError, Mistyped
 from mcp_server.evaluate import StageLimits
 from mcp_server.evaluate_command import talk
 from mcp_server.local import open_local
@@ -77,7 +77,8 @@ def main(setting: Setting, arguments: Namespace) -> int:
     """Measure what is named; 0 if anything could be.
 
     Raises:
-        EvaluatorError: a name is nothing, a file cannot be written, this machine cannot evaluate.
+        Mistyped: a name, or a folder, is nothing.
+        EvaluatorError: a file cannot be written, this machine cannot evaluate.
     """
     run = _prepared(setting, arguments)
     limit_s = arguments.limit or (_FULL_S if arguments.full else StageLimits().qualify)
@@ -99,12 +100,12 @@ def _prepared(setting: Setting, arguments: Namespace) -> _Run:
     for name, why in matched.astray:
         talk(printable(f"passed over: {name} {why}"))
     if folders and not matched.by_task:
-        raise EvaluatorError(
+        raise Mistyped(
             "No candidate is for any of these tasks: each must bear a task's name or number."
         )
     target = Path(arguments.output).expanduser() if arguments.output else None
     if target is not None and not target.resolve().parent.is_dir():
-        raise EvaluatorError(f"There is no folder {target.parent}: make it, or name another file.")
+        raise Mistyped(f"There is no folder {target.parent}: make it, or name another file.")
     names = [folder.resolve().name for folder in folders]
     wish = Wish(arguments.precision, further="all" if arguments.full else "graphs")
     return _Run(listed, matched, names, wish, target)

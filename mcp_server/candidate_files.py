@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcp_server.errors import EvaluatorError
+from mcp_server.errors import Mistyped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -46,18 +46,16 @@ def matched(folders: Iterable[Path], tasks: Sequence[str]) -> Matched:
     """Return the candidates in these folders by the ids of the tasks.
 
     Raises:
-        EvaluatorError: a folder is not there, or two bear one name.
+        Mistyped: a folder is not there, or two bear one name.
     """
     found = Matched()
     seen: set[str] = set()
     for folder in folders:
         name = folder.resolve().name
         if not folder.is_dir():
-            raise EvaluatorError(f"There is no folder of candidates {folder}: check the path.")
+            raise Mistyped(f"There is no folder of candidates {folder}: check the path.")
         if name in seen:
-            raise EvaluatorError(
-                f"Two folders of candidates are called {name}: rename one of them."
-            )
+            raise Mistyped(f"Two folders of candidates are called {name}: rename one of them.")
         seen.add(name)
         for path in _files(folder):
             _sort_in(found, CandidateFile(f"{name}/{path.relative_to(folder)}", path, name), tasks)

@@ -55,17 +55,7 @@ def examine(
         os.chown(home, NOBODY, NOBODY)
         question = json.dumps([list(levels), asdict(startable), asdict(device)])
         argv = [startable.executable, "-B", "-m", __name__, question]
-        done = subprocess.run(
-            argv,
-            user=NOBODY,
-            group=NOBODY,
-            extra_groups=[],
-            cwd=home,
-            env=_environment(str(home)),
-            capture_output=True,
-            timeout=_LIMIT_S,
-            check=False,
-        )
+        done = _as_nobody(argv, home, str(home), _LIMIT_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         return Refused(f"the child that gives its rights up failed: {error}")
     finally:
@@ -75,6 +65,22 @@ def examine(
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
         return Refused(f"the child that gives its rights up failed: {lines[-1:]}")
     return [Examined(**row) for row in rows]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] -- our own JSON
+
+
+def _as_nobody(
+    argv: list[str], folder: Path, home: str, limit_s: float
+) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        argv,
+        user=NOBODY,
+        group=NOBODY,
+        extra_groups=[],
+        cwd=folder,
+        env=_environment(home),
+        capture_output=True,
+        timeout=limit_s,
+        check=False,
+    )
 
 
 def _environment(home: str) -> dict[str, str]:
@@ -87,18 +93,8 @@ def _startable(interpreter: Interpreter) -> Interpreter | None:
     """Return an interpreter that the other user may start and that finds this package; its torch is not asked for."""
     for executable in dict.fromkeys((interpreter.executable, *_PLAIN)):
         try:
-            done = subprocess.run(
-                # Once more from within: whom root starts may start what root may, its children may not.
-                [executable, "-B", "-c", _AGAIN],
-                user=NOBODY,
-                group=NOBODY,
-                extra_groups=[],
-                cwd="/",
-                env=_environment("/nonexistent"),
-                capture_output=True,
-                timeout=60,
-                check=False,
-            )
+            # Once more from within: whom root starts may start what root may, its children may not.
+            done = _as_nobody([executable, "-B", "-c", _AGAIN], Path("/"), "/nonexistent", 60)
         except (OSError, subprocess.TimeoutExpired):
             continue
         if done.returncode == 0:

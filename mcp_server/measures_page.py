@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcp_server.clean import printable
+from mcp_server.markdown import cell, table
 from mcp_server.measures_table import class_mean, classes_of, summary
 from mcp_server.suite_measures import gain, gain_within, geomean, paper
 
@@ -24,7 +24,7 @@ do_bench in the candidate's own process, which nothing keeps honest."""
 
 def page(rows: Sequence[Measured], folders: Sequence[str], heading: str) -> str:
     """Return the rows as a page of Markdown."""
-    told = _cell(" ".join([heading, *summary(rows, folders)]))
+    told = cell(" ".join([heading, *summary(rows, folders)]))
     parts = [f"# Baselines\n\n{told}", f"## Plain PyTorch\n\n{_LEGEND}", _plain(rows)]
     if any(one.candidates for one in rows):
         parts += [f"## Candidates\n\n{_OF_CANDIDATES}", _candidates(rows)]
@@ -50,7 +50,7 @@ def _plain(rows: Sequence[Measured]) -> str:
     ]
     best = _ratio(geomean(ratio for one in known if (ratio := gain(one)) is not None))
     means = [*(_ratio(class_mean(known, name)) for name in classes), best]
-    return _table([head, *body, ["geometric mean", *[""] * len(names), *means]])
+    return table(head, [*body, ["geometric mean", *[""] * len(names), *means]])
 
 
 def _fastest(one: Measured) -> str:
@@ -66,7 +66,7 @@ def _candidates(rows: Sequence[Measured]) -> str:
         for one in rows
         for result in one.candidates
     ]
-    return _table([head, *body])
+    return table(head, body)
 
 
 def _result(one: Measured, result: Result) -> list[str]:
@@ -101,13 +101,7 @@ def _without(rows: Sequence[Measured]) -> str:
         if one.row.state != "qualified"
     ]
     lines += [f"{one.row.task}: {note}" for one in rows for note in one.row.unmeasured]
-    return "\n".join(f"* {_cell(line)}" for line in lines)
-
-
-def _table(cells: Sequence[Sequence[str]]) -> str:
-    head, *body = cells
-    lines = [head, ["---"] * len(head), *body]
-    return "\n".join(f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines)
+    return "\n".join(f"* {cell(line)}" for line in lines)
 
 
 def _interval(low: float | None, high: float | None) -> str:
@@ -120,7 +114,3 @@ def _ratio(value: float | None) -> str:
 
 def _number(value: float | None) -> str:
     return f"{value:.4g}" if value is not None else ""
-
-
-def _cell(text: str) -> str:
-    return printable(text).replace("|", "\\|").replace("\n", " ")

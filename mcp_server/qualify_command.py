@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from mcp_server import facts, suite
+from mcp_server import facts, markdown, suite
 from mcp_server.clean import printable
 from mcp_server.errors import EvaluatorError
 from mcp_server.evaluate import StageLimits
@@ -162,12 +162,10 @@ _STATES = ("qualified", "unfit", "not run")
 
 def table(rows: list[Row], heading: str) -> str:
     """Return the rows as a page of Markdown."""
-    head = (
-        "| task | result | policy: e of its formats (those left out) | D | blind to | mildest wrong answer: e | "
-        "generic cheats | s |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n"
-    )
-    body = "".join("| " + " | ".join(_cells(row)) + " |\n" for row in rows)
-    return f"# Qualified tasks\n\n{heading} {summary(rows)}.\n\n{head}{body}"
+    head = ["task", "result", "policy: e of its formats (those left out)", "D", "blind to"]
+    head += ["mildest wrong answer: e", "generic cheats", "s"]
+    body = markdown.table(head, [_cells(row) for row in rows])
+    return f"# Qualified tasks\n\n{heading} {summary(rows)}.\n\n{body}\n"
 
 
 def _cells(row: Row) -> list[str]:
@@ -183,7 +181,7 @@ def _cells(row: Row) -> list[str]:
             ", ".join(f"{name} {error:.2g}" for name, error in mildest),
             _cheats(row),
         ]
-    return [printable(cell).replace("|", "\\|").replace("\n", " ") for cell in cells]
+    return cells
 
 
 def _cheats(row: Row) -> str:

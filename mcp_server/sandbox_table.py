@@ -14,6 +14,7 @@ from mcp_server import container, escapes, escapes_as_user, machine, provenance
 from mcp_server.clean import printable
 from mcp_server.escapes import THINGS
 from mcp_server.escapes_as_user import Refused
+from mcp_server.markdown import table
 from mcp_server.whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -94,9 +95,7 @@ def section(
     ]
     versions = f"{provenance.line(device, python, COMMAND)} {_layers()}"
     listed = [f"* {printable(note)}" for note in (*why, *notes)]
-    table = [["", *heads], ["---"] * (len(heads) + 1), *body]
-    lines = [f"| {' | '.join(cells)} |" for cells in table]
-    told = [f"## {printable(device.title)}", printable(versions), "\n".join(lines)]
+    told = [f"## {printable(device.title)}", printable(versions), table(["", *heads], body)]
     return "\n\n".join([*told, *(["\n".join(listed)] if listed else [])])
 
 

@@ -156,7 +156,7 @@ def test_what_cannot_be_measured_is_told_in_a_line(
         (["starter", "--candidates", str(tmp_path / "none")], "No candidate is for any"),
         (["starter", "--output", "/nowhere/x.md"], "There is no folder /nowhere"),
     ):
-        assert main(["baselines", *words]) == 1
+        assert main(["baselines", *words]) == 2
         err = capsys.readouterr().err
         assert why in err
         assert "Traceback" not in err

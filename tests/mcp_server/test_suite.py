@@ -59,10 +59,10 @@ def test_a_name_that_is_nothing_is_refused(home: Path) -> None:
     [("evaluate", "starter/softmax", "FILE"), ("profile", "starter/softmax"), ("qualify", "FILE")],
 )
 @pytest.mark.parametrize(
-    ("flags", "why"),
+    ("flags", "why", "code"),
     [
-        (("--device", "cuda:99"), "There is no device 'cuda:99' here"),
-        (("--python", "/nowhere"), "'/nowhere' is neither an environment"),
+        (("--device", "cuda:99"), "There is no device 'cuda:99' here", 2),
+        (("--python", "/nowhere"), "'/nowhere' is neither an environment", 1),
     ],
 )
 def test_a_machine_that_cannot_evaluate_is_told_in_a_line(
@@ -72,25 +72,26 @@ def test_a_machine_that_cannot_evaluate_is_told_in_a_line(
     words: tuple[str, ...],
     flags: tuple[str, ...],
     why: str,
+    code: int,
 ) -> None:
     file = str(next(folder.glob("*.py")))
-    assert main([*(file if word == "FILE" else word for word in words), *flags]) == 1
+    assert main([*(file if word == "FILE" else word for word in words), *flags]) == code
     err = capsys.readouterr().err
     assert why in err
     assert "Traceback" not in err
 
 
 @pytest.mark.parametrize(
-    ("words", "why"),
+    ("words", "why", "code"),
     [
-        (("no/such\x1b[31m",), "no file, folder or suite no/such: `pike tasks`"),
-        (("--list", "/no\x1b[31m/list"), "/no/list cannot be read (No such file or directory)"),
+        (("no/such\x1b[31m",), "no file, folder or suite no/such: `pike tasks`", 2),
+        (("--list", "/no\x1b[31m/list"), "/no/list cannot be read (No such file or directory)", 1),
     ],
 )
 def test_what_names_nothing_is_told_in_words_a_terminal_does_not_obey(
-    home: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], why: str
+    home: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], why: str, code: int
 ) -> None:
-    assert main(["qualify", *words]) == 1
+    assert main(["qualify", *words]) == code
     assert why in capsys.readouterr().err
 
 
