@@ -184,7 +184,8 @@ class Gateway:
             rules.check_taken(taken, prompt_id)
             ended = "answered" if taken is Taken.NEW else "answered before"
         await self._see_to(folder)
-        return {"prompt_id": prompt_id, "state": ended, **await self._look(folder, rules.left)}
+        left = await self._look(folder, partial(rules.left, query))
+        return {"prompt_id": prompt_id, "state": ended, **left}
 
     def _decided(
         self, caller: SessionCaller, handed: HandedIn, state: State, reader: Reader

@@ -88,8 +88,14 @@ def asked(state: State, reader: Reader) -> list[str]:
         raise SessionsRefused(
             f"{state.name} is {state.state.value}: {state.cause}. No prompts now."
         )
-    sent = {c.args.get("query") for c in reader.waiting_commands() if c.act == commands.REPLY}
+    sent = _answered(reader)
     return [query for query in outside.prompts_of(state) if query not in sent]
+
+
+def _answered(reader: Reader) -> set[str]:
+    """Return the queries whose answers no engine has taken up yet."""
+    waiting = (c for c in reader.waiting_commands() if c.act == commands.REPLY)
+    return {str(c.args.get("query")) for c in waiting}
 
 
 def prompts_given(given: list[str], state: State, reader: Reader) -> list[dict[str, Any]]:
@@ -110,12 +116,14 @@ def ended(query: str, state: State, reader: Reader) -> tuple[str, int]:
     return found.end if found.end in ("", "done") else "not wanted any more", state.seq
 
 
-def left(state: State, reader: Reader) -> dict[str, Any]:
-    """Return what is left to answer."""
-    del reader
-    limit = state.limits.get("queries")
-    queries = None if limit is None else int(limit) - state.spending.queries
-    return {"queries_left": queries, "prompts_waiting": len(list(outside.prompts_of(state)))}
+def left(query: str, state: State, reader: Reader) -> dict[str, Any]:
+    """Return what is left to answer after a query, whether or not the engine has taken up its answer by now."""
+    given = _answered(reader) | {query}
+    asked_for = list(outside.prompts_of(state))
+    waiting = [each for each in asked_for if each not in given]
+    limit, spent = state.limits.get("queries"), len(asked_for) - len(waiting)
+    queries = None if limit is None else max(0, int(limit) - state.spending.queries - spent)
+    return {"queries_left": queries, "prompts_waiting": len(waiting)}
 
 
 def check_taken(taken: Taken, prompt_id: str) -> None:

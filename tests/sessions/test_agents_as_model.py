@@ -152,10 +152,12 @@ async def test_a_lease_that_is_over_is_given_out_again_and_a_late_reply_counts_i
         await gateway.reply(two, prompt, IDEAS, "")
     now += 61
     assert await first(two) == prompt
-    assert (await gateway.reply(one, prompt, IDEAS, ""))["state"] == "answered"
+    taken = await gateway.reply(one, prompt, IDEAS, "")
+    assert (taken["state"], taken["queries_left"], taken["prompts_waiting"]) == ("answered", 4, 0)
     with pytest.raises(SessionsRefused, match="answered by another agent"):
         await gateway.reply(two, prompt, "too late", "")
-    assert (await gateway.reply(one, prompt, "changes nothing", ""))["state"] == "answered before"
+    again = await gateway.reply(one, prompt, "changes nothing", "")
+    assert (again["state"], again["queries_left"]) == ("answered before", 4)
     for odd in (f"{folder.name}:q99", f"../{folder.name}:q1", "nothing:q1", ":"):
         with pytest.raises(SessionsRefused, match="There is no prompt"):
             await gateway.reply(one, odd, "x", "")
