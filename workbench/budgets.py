@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from workbench.config import Settings
 
+FREE = frozenset({"offline"})
 Limits = dict[str, float | int | None]
 _NOT_EXTERNAL = {"queries": "--set attempts=N", "cost": "--time HOURS", "model": "none"}
 
@@ -48,8 +49,8 @@ def is_external(settings: Settings) -> bool:
 
 
 def unpriced_outside(names: list[str]) -> bool:
-    """Return whether nothing but models answered outside is asked, whose cost nobody here knows."""
-    return bool(names) and set(names) <= OUTSIDE
+    """Return whether models answered outside are asked, whose cost nobody here knows, and only free ones besides."""
+    return not OUTSIDE.isdisjoint(names) and set(names) <= OUTSIDE | FREE
 
 
 def check_external(settings: Settings) -> None:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from sessions import folder as folders
 from sessions.experiments.plan import LABELS as OF_EXPERIMENTS
-from sessions.model import OUTSIDE
 from sessions.models import thinking as levels
 from sessions.models.catalog import Catalog
 from sessions.models.port import MAX_TOKENS, ModelRefused
 from strategies.options import held
 from strategies.protocol import Agent, Candidate, Context, Prompt, PromptRole
+from workbench.budgets import unpriced_outside
 from workbench.errors import CannotGoOn, WrongUsage
 from workbench.kept_models import each
 
@@ -148,7 +148,7 @@ def resolve(known: Catalog, name: str) -> LanguageModel:
 
 def _check_prices(resolved: Mapping[str, LanguageModel], settings: Settings) -> None:
     limit = settings.number("cost")
-    if settings.values["cost"].origin == "default" and set(resolved) <= OUTSIDE:
+    if settings.values["cost"].origin == "default" and unpriced_outside(list(resolved)):
         return  # `budgets.of_session` takes the default away
     unpriced = [
         n for n, m in resolved.items() if m.estimate_usd(sample_prompt(), MAX_TOKENS) is None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions.folder import SessionFolder
-from workbench import kept_models, lookup, starting
+from workbench import budgets, config, kept_models, lookup, starting
 from workbench.errors import WrongUsage
 
 if TYPE_CHECKING:
@@ -64,6 +64,25 @@ def test_a_file_that_is_no_task_here_is_refused_with_the_reason(
     path.write_text(text, encoding="utf-8")
     told = pike("run", str(path), "--model", "offline", "--device", "cpu", "--detach")
     refused(told, home, 1 if "CUDA" in words else 2, *words)
+
+
+@pytest.mark.parametrize(
+    ("fixing", "limit"), [("offline", None), ("files", None), ("dear", 10.0), ("mcp", None)]
+)
+def test_where_agents_answer_and_only_free_models_besides_there_is_no_default_limit_of_dollars(
+    fixing: str, limit: float | None, home: Path
+) -> None:
+    del home  # an empty one, with no settings
+    names = {"improve": "mcp", "ideas": "mcp", "fix": fixing}
+    assert budgets.of_session(config.load({}), names, {})["cost_usd"] == limit
+
+
+def test_an_agent_may_answer_beside_a_free_model(pike: Pike, home: Path) -> None:
+    words = ("run", "starter/softmax", "--model", "mcp", "--device", "cpu", "--dry-run")
+    told = pike(*words, "--fix-model", "offline")
+    assert told.code == 0, told.err
+    told = pike(*words, "--fix-model", "offline", "--cost", "5")
+    refused(told, home, 1, "the price of mcp is unknown")
 
 
 def test_a_file_that_is_no_text_is_refused(pike: Pike, home: Path, tmp_path: Path) -> None:
