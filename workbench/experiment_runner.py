@@ -21,6 +21,7 @@ from sessions.experiments.course import Course, course
 from sessions.experiments.folder import Wanted
 from sessions.experiments.plan import RunState, request_of
 from sessions.folder import SessionFolder
+from sessions.lock import Presence
 from sessions.start import create_session
 from sessions.summary import row_of
 from workbench import experiment_plan, kept_models, launch, lookup
@@ -51,12 +52,16 @@ class Runner:
         folder: ExperimentFolder,
         tell: Tell = lambda _run, _row: None,
         say: Callable[[str], None] = lambda _: None,
+        *,
+        take_over: bool = False,
     ) -> None:
         """Take up an experiment; whoever does holds its `RunnerLock`.
 
         `tell`: told of a run, with its session's row, whenever it comes to another state. `say`: told why none begins.
+        `take_over`: a person says that engines on other hosts are gone.
         """
         self._folder, self._tell, self._say = folder, tell, say
+        self._take_over = take_over
         self.plan = folder.plan
         self.runs = folder.runs
         self.rows: dict[str, dict[str, Any]] = {}
@@ -123,6 +128,14 @@ class Runner:
     def author(self) -> str:
         """In whose name it sends commands."""
         return f"the experiment {self.plan.name}"
+
+    def is_elsewhere(self, run: Run) -> bool:
+        """Return whether an engine of another host runs a run's session, or ran it and did not end by itself."""
+        return launch.presence_now(self.session(run)) is Presence.FOREIGN
+
+    def replace_engine(self, run: Run) -> None:
+        """Start an engine on a session whose own is gone with its host."""
+        self._start_engine(run, counted=False)
 
     def forgive(self) -> None:
         """Give runs whose engines did not stay alive another try."""
@@ -202,7 +215,7 @@ class Runner:
         kept_models.keep(folder, models, self.plan.tables)
         why = ""
         try:
-            launch.start(folder)
+            launch.start(folder, take_over=self._take_over)
         except SessionBusy:
             counted = False
         except WorkbenchError as error:

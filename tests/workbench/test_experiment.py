@@ -10,7 +10,7 @@ import sys
 import time
 from collections import Counter
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ import pytest
 
 from sessions.experiments.folder import ExperimentFolder
 from sessions.folder import SessionFolder, all_in
+from sessions.lock import holder
 from strategies import registry
 from tests.workbench.fated_entry import LOG
 from workbench import lookup
@@ -262,6 +263,32 @@ def test_it_pauses_resumes_and_stops_with_all_its_sessions(lab: Lab) -> None:
 
 
 @pytest.mark.slow
+def test_engines_that_are_gone_with_another_host_are_replaced_when_a_person_says_so(
+    lab: Lab,
+) -> None:
+    lab.env["FATED_SLOW_S"] = "600"
+    lab.write(text_of(configuration("a")))
+    runner = lab.begin("run", str(lab.folder / "lab.toml"))
+    until(lambda: (lab.experiment.path / "runs.json").exists())
+    until(lambda: lab.states == {"running": 1})
+    (session,) = lab.sessions
+    runner.kill()
+    runner.wait(LIMIT_S)
+    held = holder(session)
+    assert held is not None
+    os.killpg(held.pid, signal.SIGKILL)
+    session.lock.write_text(json.dumps(asdict(held) | {"host": "gpu017"}), encoding="utf-8")
+    lab.env["FATED_SLOW_S"] = "0"
+    waiting = lab.begin("resume", "lab")
+    assert waiting.stderr is not None
+    assert "--take-over" in waiting.stderr.readline()
+    waiting.send_signal(signal.SIGINT)
+    waiting.communicate(timeout=LIMIT_S)
+    code, _, err = lab.pike("resume", "lab", "--take-over")
+    assert code == 0, err
+    assert lab.states == {"finished": 1}
+
+
 def test_what_needs_a_person_holds_the_rest_back_until_it_is_mended(lab: Lab) -> None:
     refuse = lab.folder / "refuse"
     refuse.touch()

@@ -20,7 +20,7 @@ from workbench.experiment_runner import Runner, send
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from sessions.experiments.folder import ExperimentFolder
     from sessions.experiments.plan import Run
@@ -91,12 +91,18 @@ def _go(
     folder: ExperimentFolder, typed: argparse.Namespace, printer: Printer, *, wake: bool = False
 ) -> int:
     if typed.detach:
-        return _detach(folder, printer, json=typed.json)
+        more = ["--take-over"] if wake and typed.take_over else []
+        return _detach(folder, more, printer, json=typed.json)
     lock = folders.RunnerLock.take(folder)
     try:
-        runner = Runner(folder, _teller(printer, json=typed.json), printer.talk)
+        runner = Runner(
+            folder,
+            _teller(printer, json=typed.json),
+            printer.talk,
+            take_over=wake and typed.take_over,
+        )
         if wake:
-            _wake(runner, printer)
+            _wake(runner, printer, take_over=typed.take_over)
         runner.drive()
     except KeyboardInterrupt:
         printer.talk(
@@ -109,20 +115,25 @@ def _go(
     return _show(folder, printer, json=typed.json, line=typed.json)
 
 
-def _wake(runner: Runner, printer: Printer) -> None:
+def _wake(runner: Runner, printer: Printer, *, take_over: bool) -> None:
     """Have go on what a person wants to go on; what another act paused or stopped is left, and said."""
     runner.forgive()
     for run in list(runner.look().runs):
         by_us = runner.author in run.why
-        if run.state is RunState.NEEDS_YOU or (run.state in _AT_REST and by_us):
+        elsewhere = run.state not in OVER and runner.is_elsewhere(run)
+        if elsewhere and not take_over:
+            printer.talk(f"{run.session}: {_ELSEWHERE}")
+        elif elsewhere and run.state is RunState.RUNNING:
+            runner.replace_engine(run)
+        elif run.state is RunState.NEEDS_YOU or (run.state in _AT_REST and by_us):
             runner.go_on(run)
         elif run.state in _AT_REST:
             printer.talk(f"{run.session}: {run.why}; `pike resume {run.session}` goes on with it.")
 
 
-def _detach(folder: ExperimentFolder, printer: Printer, *, json: bool) -> int:
-    """Start a runner that outlives this window."""
-    argv = [sys.executable, "-P", "-m", "workbench", "experiment", "resume", folder.name]
+def _detach(folder: ExperimentFolder, more: Sequence[str], printer: Printer, *, json: bool) -> int:
+    """Start a runner that outlives this window; `more`: flags for it."""
+    argv = [sys.executable, "-P", "-m", "workbench", "experiment", "resume", folder.name, *more]
     with folder.log.open("ab") as log:
         process = subprocess.Popen(
             argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
@@ -204,6 +215,7 @@ def _show(folder: ExperimentFolder, printer: Printer, *, json: bool, line: bool 
     return DONE if all(run.state is RunState.FINISHED for run in now.runs) else FAILED
 
 
+_ELSEWHERE = "its engine is on another host, or was when that went down; if it is gone, resume with --take-over."
 _AT_REST = (RunState.PAUSED, RunState.STOPPED)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.grammar.parts import Command, acts, as_json, executor, nothing
+from workbench.grammar.parts import Command, acts, as_json, executor, nothing, take_over
 
 if TYPE_CHECKING:
     import argparse
@@ -27,6 +27,7 @@ def _experiment_run(p: argparse.ArgumentParser) -> None:
 
 def _experiment_resume(p: argparse.ArgumentParser) -> None:
     _experiment_name(p)
+    take_over(p, "the engines that ran its sessions on another host are gone")
     _detach(p)
 
 

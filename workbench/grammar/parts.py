@@ -66,6 +66,11 @@ def device(p: argparse.ArgumentParser) -> None:
     p.add_argument("--device", metavar="DEVICE", help="cuda:0 .. or cpu (default: the first GPU)")
 
 
+def take_over(p: argparse.ArgumentParser, says: str) -> None:
+    """Add the flag with which a person says that engines on other hosts are gone."""
+    p.add_argument("--take-over", action="store_true", help=says)
+
+
 def executor(p: argparse.ArgumentParser) -> None:
     """Add whose machines evaluate."""
     p.add_argument("--executor", metavar="WHERE",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.grammar.parts import Command, as_json, session
+from workbench.grammar.parts import Command, as_json, session, take_over
 
 if TYPE_CHECKING:
     import argparse
@@ -42,20 +42,15 @@ def _stop(p: argparse.ArgumentParser) -> None:
     p.add_argument("--now", action="store_true", help="at once: calls in flight are lost")
 
 
-def _take_over(p: argparse.ArgumentParser) -> None:
-    p.add_argument("--take-over", action="store_true",
-                   help="the engine that ran it on another host is gone")  # fmt: skip
-
-
 def _resume(p: argparse.ArgumentParser) -> None:
     session(p)
-    _take_over(p)
+    take_over(p, "the engine that ran it on another host is gone")
 
 
 def _step(p: argparse.ArgumentParser) -> None:
     session(p)
     p.add_argument("--resume", action="store_true", help="go on even where a person paused it")
-    _take_over(p)
+    take_over(p, "the engine that ran it on another host is gone")
     as_json(p)
 
 
