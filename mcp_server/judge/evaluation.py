@@ -109,8 +109,10 @@ class Evaluation:
         verdict = self.findings.verdict
         status = verdict.get("status")
         reached = "calls_checked" in verdict
-        if status in ("ok", "wrong_result"):
-            verdict["correct"] = status == "ok"
+        if status == "ok" and self.request.wants("correctness"):  # a build alone shows nothing
+            verdict["correct"] = True
+        elif status == "wrong_result":
+            verdict["correct"] = False
         elif reached and status == "rejected":
             verdict["correct"] = False
         verdict["task_sha256"] = self.held.task.sha256

@@ -124,6 +124,7 @@ async def test_a_compile_stops_after_the_build(real: Setting, task: Task) -> Non
             Work("job_2", task, RIGHT + "\nimport nowhere_to_be_found", stages=("build",)), ignore
         )
     assert (built.verdict.status, built.verdict.stage) == (Status.OK, "build")
+    assert built.verdict.correct is None, "nothing was compared"
     assert broken.verdict.status is Status.COMPILE_ERROR
     assert "nowhere_to_be_found" in (broken.verdict.cause or "") + broken.build_log
 
