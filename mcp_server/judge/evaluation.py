@@ -111,9 +111,7 @@ class Evaluation:
         reached = "calls_checked" in verdict
         if status == "ok" and self.request.wants("correctness"):  # a build alone shows nothing
             verdict["correct"] = True
-        elif status == "wrong_result":
-            verdict["correct"] = False
-        elif reached and status == "rejected":
+        elif status == "wrong_result" or (reached and status == "rejected"):
             verdict["correct"] = False
         verdict["task_sha256"] = self.held.task.sha256
         if status == "compile_error":
