@@ -16,7 +16,17 @@ from sessions.start import NewSession, create_session
 from sessions.storage import storage_of
 from strategies import registry
 from strategies.options import NAMES
-from workbench import budgets, config, hosts, kept_models, lookup, machine, model_choice, task_files
+from workbench import (
+    budgets,
+    config,
+    hosts,
+    kept_models,
+    lookup,
+    machine,
+    model_choice,
+    task_files,
+    tools_left,
+)
 from workbench.errors import CannotGoOn, WrongUsage
 from workbench.notify import usable
 from workbench.plain import inert_line
@@ -141,7 +151,10 @@ def plan(wish: Wish, settings: Settings, at: At = lambda _: None) -> Plan:
         thinking=choice.thinking,
     )
     mine = own_strategy.WARNING.format(inert_line(own.file)) if own else ""
-    told = (*settings.warnings, mine, fence, machine.lacking(found, device), _storage_warning())
+    lacking = tools_left.warning(entry.name, request.settings, request.limits.get("queries"))
+    told = (
+        *settings.warnings, mine, fence, lacking, machine.lacking(found, device), _storage_warning(),
+    )  # fmt: skip
     return Plan(request, task, found, tuple(word for word in told if word), settings.models)
 
 

@@ -91,6 +91,21 @@ def test_thinking_that_cannot_be_is_refused_in_words(
         assert says in told.err
 
 
+@pytest.mark.parametrize(
+    ("queries", "more", "offered"),
+    [("4", "ideas=0", False), ("4", "ideas=3", False), ("5", "ideas=3", False), ("6", "ideas=3", True)],
+)  # fmt: skip
+def test_tools_that_no_query_is_left_for_are_said_before_a_start(
+    pike: Pike, home: Path, queries: str, more: str, offered: bool
+) -> None:
+    words = ("run", "starter/scan", "--model", "offline", "--device", "cpu", "--dry-run")
+    places = ("--set", "width=4", "--set", "places=10", "--set", more, "--queries", queries)
+    told = pike(*words, *places, "--agent-tools")
+    assert told.code == 0
+    assert ("no agent is offered one" in told.err) is not offered
+    assert "no agent is offered one" not in pike(*words, *places).err
+
+
 def test_a_dry_run_refuses_as_a_start_would(pike: Pike, home: Path) -> None:
     told = pike("run", "starter/softmax", "--model", "offlin", "--dry-run")
     assert (told.code, told.out) == (2, "")

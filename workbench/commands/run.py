@@ -86,6 +86,8 @@ def _only_tell(
             }
         )
         return DONE if ready else FAILED
+    for warning in planned.warnings:
+        printer.talk(f"pike: {warning}")
     for name, value in _about(request).items():
         printer.data(f"{name:<10} {_said(value)}")
     printer.data(f"expected   {told}")
