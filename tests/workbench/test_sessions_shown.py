@@ -54,6 +54,14 @@ def test_the_list_of_sessions_has_a_line_each(pike: Pike, done: Search) -> None:
     assert [line for line in told.lines if "small-1" in line and "✓ finished" in line]
 
 
+def test_a_session_whose_engine_never_was_is_stopped_in_every_list(pike: Pike, home: Path) -> None:
+    journals.build(home / "sessions" / "left", 30)  # long ago, and no engine holds its lock
+    (row,) = pike("sessions", "--json").json
+    assert (row["state"], row["cause"], row["engine"]) == ("stopped", "no engine runs it", "none")
+    assert pike("show", "left", "--json").json["state"] == "stopped"
+    assert "■ stopped" in pike("sessions").out
+
+
 def test_a_renamed_session_is_listed_by_the_name_that_finds_it(pike: Pike, done: Search) -> None:
     done.folder.path.rename(done.folder.path.with_name("kept"))
     assert [row["id"] for row in pike("sessions", "--json").json] == ["kept"]

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.experiments.course import REVIVALS, course, spending
+from sessions.experiments.course import REVIVALS, course, seen, spending
 from sessions.experiments.plan import (
     Budget,
     Configuration,
@@ -21,6 +21,7 @@ from sessions.experiments.plan import (
     runs_of_json,
     to_json,
 )
+from sessions.summary import NO_ENGINE
 
 EACH = Budget(10, 2.0, 1.0)
 REQUEST = {"precision": "half", "tolerance": "budget", "labels": {}, "limits": {"queries": 10}}
@@ -155,6 +156,9 @@ def test_a_crashed_engine_is_revived_a_few_times_only() -> None:
 def test_a_session_without_an_engine_yet_is_given_one() -> None:
     plan = plan_of()
     runs = runs_of(plan)
+    quiet = {"state": "stopped", "code": NO_ENGINE, "engine": "none"}
+    assert seen(runs[0], row(**quiet)).state is RunState.CRASHED
+    assert seen(runs[0], row("stopped")).state is RunState.STOPPED
     found = course(plan, runs, {runs[0].session: row(engine="none")})
     assert [r.session for r in found.revive] == [runs[0].session]
 
