@@ -81,7 +81,7 @@ class WorkbenchEngines:
         try:
             planned = starting.plan(_wish(wish, opened_by), _settings(wish))
             folder = starting.create(planned)
-            launch.start(folder)
+            launch.start(folder, orphan=True)  # opencode kills what descends from its servers
         except Exception as error:
             raise _refusal(error) from error
         return folder
@@ -96,7 +96,7 @@ class WorkbenchEngines:
         from workbench import lookup, renewing
 
         try:
-            renewing.start(folder, lookup.state(folder))
+            renewing.start(folder, lookup.state(folder), orphan=True)
         except SessionBusy:  # another server was quicker
             return
         except Exception as error:

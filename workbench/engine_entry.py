@@ -31,6 +31,8 @@ TERMINATED = 128 + signal.SIGTERM
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the engine of a session until it is finished or stopped; return the exit code."""
     typed = _parser().parse_args(argv)
+    if typed.orphan:
+        _leave_family()
     folder = SessionFolder(Path(typed.folder))
     _log_in_utc()
     try:
@@ -46,6 +48,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _failed(error)
     lock.release()
     return DONE
+
+
+def _leave_family() -> None:
+    """Go on in a child whose parent is gone at once, in a session of its own; no thread was started yet."""
+    if os.fork():
+        os._exit(DONE)
+    os.setsid()
 
 
 async def _run(folder: SessionFolder, ready: int | None, *, step: bool) -> None:
@@ -78,6 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("folder", help="the session's folder")
     parser.add_argument("--ready", type=int, metavar="FD", help="where to say that it has begun")
     parser.add_argument("--take-over", action="store_true", help="the engine elsewhere is gone")
+    parser.add_argument("--orphan", action="store_true", help="descend from no process")
     parser.add_argument("--step", action="store_true", help="end where only others can go on")
     return parser
 

@@ -29,10 +29,13 @@ _started: list[subprocess.Popen[bytes]] = []
 """Kept: an engine that ends while its window lives is reaped when that window looks."""
 
 
-def start(folder: SessionFolder, *, take_over: bool = False, step: bool = False) -> int:
+def start(
+    folder: SessionFolder, *, take_over: bool = False, step: bool = False, orphan: bool = False
+) -> int:
     """Start the engine of a session, detached; return its process id once it holds the lock and all it needs.
 
     `take_over`: a person says that the engine on another host is gone. `step`: it ends where only others can go on.
+    `orphan`: it descends from nobody here, for a starter whose own client kills all that descends from it.
 
     Raises:
         sessions.errors.SessionBusy: another engine runs it.
@@ -42,7 +45,7 @@ def start(folder: SessionFolder, *, take_over: bool = False, step: bool = False)
     reading, writing = os.pipe()
     try:
         try:
-            flags = {"--take-over": take_over, "--step": step}
+            flags = {"--take-over": take_over, "--step": step, "--orphan": orphan}
             process = _spawn(folder, writing, [flag for flag, meant in flags.items() if meant])
         finally:
             os.close(writing)
@@ -50,7 +53,11 @@ def start(folder: SessionFolder, *, take_over: bool = False, step: bool = False)
         _await_ready(folder, process, reading)
     finally:
         os.close(reading)
-    return process.pid
+    if not orphan:
+        return process.pid
+    process.wait(_REAP_S)  # it left when the engine was on its own
+    engine = holder(folder)
+    return engine.pid if engine is not None else process.pid
 
 
 def _check_free(folder: SessionFolder) -> None:

@@ -38,7 +38,12 @@ def make_way(folder: SessionFolder, found: State) -> bool:
 
 
 def start(
-    folder: SessionFolder, found: State, *, take_over: bool = False, step: bool = False
+    folder: SessionFolder,
+    found: State,
+    *,
+    take_over: bool = False,
+    step: bool = False,
+    orphan: bool = False,
 ) -> int:
     """Start an engine with the settings of now; return its process id. The flags are those of `launch.start`.
 
@@ -47,4 +52,4 @@ def start(
         sessions.errors.SessionBusy: an engine runs it already.
     """
     kept_models.keep(folder, names_in(found), config.load().models)
-    return launch.start(folder, take_over=take_over, step=step)
+    return launch.start(folder, take_over=take_over, step=step, orphan=orphan)

@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,12 +14,12 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from sessions.folder import SessionFolder
+from sessions.lock import holder
 from tests.fakes import SOURCE
 from tests.sessions.agents import LIMIT_S, candidate, end_engines, kill, state_of, world
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator
-    from pathlib import Path
 
     from tests.workbench.commanding import Pike
 
@@ -37,6 +38,16 @@ async def pike_mcp() -> AsyncGenerator[Client]:
     target = StdioServerParameters(command=sys.executable, args=words, env=dict(os.environ))
     async with asyncio.timeout(LIMIT_S), Client(stdio_client(target)) as client:
         yield client
+
+
+def ancestors(pid: int) -> list[int]:
+    """Return the processes from which one descends."""
+    found: list[int] = []
+    while pid > 1:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+        pid = int(stat.rpartition(")")[2].split()[1])
+        found.append(pid)
+    return found
 
 
 @pytest.mark.timeout(600)
@@ -58,7 +69,10 @@ async def test_a_session_is_opened_and_driven_over_stdio_and_outlives_its_server
         assert pending is not None
         refused = await client.call_tool("open_session", {"task_id": "/etc/passwd"})
         assert refused.is_error
-    folder = SessionFolder(under / name)
+        folder = SessionFolder(under / name)
+        engine = holder(folder)
+        assert engine is not None
+        assert os.getpid() not in ancestors(engine.pid), "a client that kills all its own spares it"
     kill(folder)
     async with pike_mcp() as client:
         again = {**handed, "wait_s": 40}
