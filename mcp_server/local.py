@@ -6,8 +6,9 @@ Nothing is probed or started before the first evaluation, so that a server answe
 from __future__ import annotations
 
 import time
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from mcp_server.link import Message
     from mcp_server.machine import Device
     from mcp_server.pool import Judge
+    from mcp_server.qualify import Key
     from mcp_server.setting import Setting
 
 NO_TASK = Task("", "", "", Path())
@@ -228,11 +230,12 @@ class LocalExecutor:
         for built in rehearsed.builds:
             talk.note_build(built)
         key = task_key(work, room.device, judge.hello.get("torch"), judge.hello.get("driver"))
-        known, measured = self.qualifications.get(key), self.facts.get(device_key(room))
-        request = judge_request.evaluation(room, judge, work, limits, known, measured)
-        said = await talk.hold(request)
-        if talk.qualified is not None:
-            self.qualifications.put(key, talk.qualified)
+        async with self._qualification(key, work, report) as known:
+            measured = self.facts.get(device_key(room))
+            request = judge_request.evaluation(room, judge, work, limits, known, measured)
+            said = await talk.hold(request)
+            if talk.qualified is not None:
+                self.qualifications.put(key, talk.qualified)
         if talk.measured is not None:
             self.facts.put(device_key(room), talk.measured)
         outcome = verdicts.decided(talk, said, read, room.cleaner)
@@ -241,11 +244,33 @@ class LocalExecutor:
             outcome.verdict.evidence_sha256 = Evidence(self.setting.home).keep(outcome.evidence)
         return outcome
 
+    @asynccontextmanager
+    async def _qualification(
+        self, key: Key, work: Work, report: Report
+    ) -> AsyncGenerator[Message | None]:
+        """Yield what is kept of the task; where too little is, be the only one here that measures it."""
+        kept = self.qualifications.get(key)
+        if _enough(kept, work):
+            yield kept
+            return
+        waits = partial(report, "qualify", "another search measures the original")
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(self.qualifications.measuring(key, waits))
+            kept = self.qualifications.get(key)
+            if _enough(kept, work):  # another measured it meanwhile: let the next go on, too
+                await stack.aclose()
+            yield kept
+
     def _note_state(self, work: Work, outcome: Outcome, device: Device) -> None:
         """Keep for lists of tasks whether this one can judge candidates."""
         known = states.told_by(outcome.verdict, device.title)
         if known is not None and work.tolerance == "budget":
             States(self.setting.home).put(work.task, known)
+
+
+def _enough(kept: Message | None, work: Work) -> bool:
+    """Return whether nothing of a task has to be measured again for some work."""
+    return kept is not None and ("timing" not in work.stages or bool(kept.get("baselines")))
 
 
 @asynccontextmanager

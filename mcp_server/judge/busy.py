@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-BUSY = 0.05
+BUSY = 0.1
 """Share of the time by the wall; a quiet machine takes less than one in a hundred."""
 
 

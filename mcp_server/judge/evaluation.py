@@ -6,7 +6,7 @@ from dataclasses import asdict
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from mcp_server.judge import profiling, timing
+from mcp_server.judge import memory, profiling, timing
 from mcp_server.judge.attempt import SLOT, Attempt, Findings, fault_of_end
 from mcp_server.judge.clock import Pooled
 from mcp_server.judge.faults import Fault, WorkerEnded
@@ -67,7 +67,7 @@ class Evaluation:
         self.server.stage(stage, detail)
 
     def _note(self, fault: Fault) -> None:
-        fault = self._probed(self._excused(fault))
+        fault = self._probed(self._excused(self._crowded_out(fault)))
         if fault.code == "worker_lost":
             self.keeper.release(self.held)
         self.findings.verdict |= {
@@ -76,6 +76,17 @@ class Evaluation:
             "cause": fault.cause,
             **fault.details,
         }
+
+    def _crowded_out(self, fault: Fault) -> Fault:
+        """Blame nobody for memory that others hold: those who measure the original here are asked to let go first."""
+        if not memory.ran_out(fault) and fault.code != "out_of_memory":
+            return fault
+        self.keeper.release(self.held)
+        try:
+            memory.refuse_crowded(MemoryError(fault.cause), self.request.place)
+        except Fault as crowded:
+            return crowded
+        return fault
 
     def _excused(self, fault: Fault) -> Fault:
         """Replace what Triton's interpreter gets wrong: bf16."""

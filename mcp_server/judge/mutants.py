@@ -18,6 +18,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812  as everyone names it
 from torch import Tensor, nn
 
+from mcp_server.judge import memory
 from mcp_server.judge.faults import unfit
 from mcp_server.judge.reference import Answer, Reference, forward, hooked, load
 from mcp_server.worker.program import pack
@@ -134,7 +135,8 @@ def _changed(
     try:
         model = hooked(reference.fresh(), change)
         made = [forward(model, one.draw.arguments(device), one.draw.seed) for one in entries]
-    except Exception:  # noqa: BLE001  the task's own code without a part
+    except Exception as error:  # noqa: BLE001  the task's own code without a part
+        memory.refuse_crowded(error, device)
         return []
     shapes = [[x.shape for x in one.leaves] for one in made]
     return made if shapes == [[x.shape for x in one.answer.leaves] for one in entries] else []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from mcp_server.judge import memory
 from mcp_server.judge.inputs import Draw, arguments_of, vary
 from mcp_server.judge.reference import Answer, Reference, forward
 
@@ -54,7 +55,8 @@ class Oracle:
     def _runs(self, draw: Draw) -> bool:
         try:
             made = self.answer(draw)
-        except Exception:  # noqa: BLE001  the task's own code; fp32 is the remedy
+        except Exception as error:  # noqa: BLE001  the task's own code; fp32 is the remedy
+            memory.refuse_crowded(error, self.reference.task.device)
             return False
         if len(made.leaves) != len(self.like.leaves):
             return False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from mcp_server.judge import mutants
+from mcp_server.judge import memory, mutants
 from mcp_server.judge.budget import (
     FORMATS,
     HEADROOM,
@@ -207,7 +207,8 @@ def _run(state: TaskState, form: Format, entries: list[Entry]) -> FormatRun | No
             for entry in entries[:RUNS]
         ]
         return _measured(state, made)
-    except Exception:  # noqa: BLE001  the task's own code: a format it cannot run in is left out
+    except Exception as error:  # noqa: BLE001  the task's own code: a format it cannot run in is left out
+        memory.refuse_crowded(error, device)
         return None
     finally:
         set_tf32(False)

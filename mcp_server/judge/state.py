@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from mcp_server.judge import memory
 from mcp_server.judge.faults import Fault, unfit
 from mcp_server.judge.inputs import Draw, patch_bytes, vary
 from mcp_server.judge.oracle import Entries, Entry, Oracle, finite, rms, scales, secret
@@ -174,7 +175,8 @@ class TaskState:
             mine[::2] = theirs[::2]
         try:
             mixed = self.oracle.answer(one.draw, leaves)
-        except Exception:  # noqa: BLE001  the task's own code; whole inputs are the remedy
+        except Exception as error:  # noqa: BLE001  the task's own code; whole inputs are the remedy
+            memory.refuse_crowded(error, self.task.device)
             return False
         return finite(mixed) or not finite(one.answer)
 

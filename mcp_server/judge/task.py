@@ -12,8 +12,7 @@ import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import torch
-
+from mcp_server.judge import memory
 from mcp_server.judge.faults import Fault, unfit
 from mcp_server.judge.inputs import Draw, refuse_other, to_draw
 from mcp_server.worker.program import construct, describe, flat, import_source, pack, seed_all
@@ -87,7 +86,8 @@ class Task:
 
     def _fault(self, error: Exception, what: str) -> Fault:
         text = str(error)
-        if isinstance(error, torch.OutOfMemoryError | MemoryError) or "can't allocate" in text:
+        if memory.ran_out(error):
+            memory.refuse_crowded(error, self.device)
             return unfit("too_large", f"{self.task_id}: {what}: out of memory.")
         if self.device == "cpu" and any(word in text for word in ("CUDA", "NVIDIA", "cuda")):
             return unfit(

@@ -211,13 +211,14 @@ def _second_look(eager: Lane, candidate: Lane, scope: str, doubt: str) -> Fault:
     began, waited_s = monotonic(), busy.waited_s()
     with quiet():
         _look_again(eager, candidate, scope, calls=4 if scope == "device" else 2)
-    waited_s = busy.waited_s() - waited_s
+    share = (busy.waited_s() - waited_s) / (monotonic() - began)
     margins = gates.margins_for(eager.station.state.task.device)
     if _doubt(eager, candidate, scope, margins) != doubt:
         return unstable("A gate of the timing did not open, then did: the machine was too busy.")
-    if waited_s > busy.BUSY * (monotonic() - began):
+    if share > busy.BUSY:
         return unstable(
-            "A gate of the timing did not open, and the machine was too busy to say why."
+            "A gate of the timing did not open, and the machine was too busy to say why: "
+            f"the judge waited for a core {100 * share:.0f} % of the time."
         )
     return rejected(doubt, _DOUBTS[doubt])
 

@@ -179,9 +179,9 @@ async def _rows(
 
 
 async def _at_once(executor: LocalExecutor, device: Device) -> int:
-    """Return how many cases a device has room for: what is timed has it alone all the same."""
+    """Return how many cases a device has room for: what is timed has a GPU alone all the same, but no processor."""
     places = [place for place in await executor.places() if place.device == device.name]
-    return max(1, *(place.of + place.ahead for place in places))
+    return max(1, *(place.of + (place.ahead if device.is_gpu else 0) for place in places))
 
 
 async def _row(executor: LocalExecutor, setting: Setting, case: Case) -> Row:

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "known-cheats.md"
 ROWS = [
     *(f"K{n}" for n in range(1, 62)),
-    *(f"H{n}" for n in range(1, 31)),
+    *(f"H{n}" for n in range(1, 32)),
     *(f"T{n}" for n in range(1, 17)),
 ]
 _CASE = re.compile(r"`([KH]\d+[a-z0-9-]*)`(?: \((GPU|host)\))?: ([^;]+)")
