@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from mcp_server.qualify import Key
     from mcp_server.setting import Setting
 
+CROWDED = "neighbour_on_gpu"
 NO_TASK = Task("", "", "", Path())
 """Of a conversation about the device alone."""
 
@@ -207,7 +208,10 @@ class LocalExecutor:
         except WorkerLost as error:
             return verdicts.lost(work, read, room.pool.sandbox, "sandbox_failed", str(error))
         try:
-            return await self._converse(room, judge, work, read, rehearsed, report)
+            outcome = await self._converse(room, judge, work, read, rehearsed, report)
+            if outcome.verdict.code == CROWDED:  # what it keeps, others may be waiting for
+                judge.spoiled = True
+            return outcome
         except WorkerLost as error:
             await room.pool.end_judge(judge)
             return verdicts.lost(work, read, room.pool.sandbox, "worker_lost", str(error))

@@ -4,7 +4,8 @@
 start ─▶ wait ─▶ a verdict
   │        └ infra_error: at most three turns ─▶ does the original get a verdict? ─ yes ─▶ infra_error it is
   │ none there, none of the session's GPU model,                      no, the evaluator is broken
-  │ paused: wait, charge nothing                                      ─▶ rest, charge nothing, take another turn
+  │ memory held by others, paused:                                    ─▶ rest, charge nothing, take another turn
+  │ wait, charge nothing
 ```
 A candidate that ends the evaluator again and again is told from an evaluator that is broken by the original, which
 harms nobody.
@@ -22,7 +23,7 @@ from sessions.errors import DeviceAbsent, EvaluatorAbsent, EvaluatorError, Evalu
 from sessions.evaluator import QUEUED, Ask, lost, same_model
 from sessions.live import NO_EVALUATOR
 from sessions.model import ORIGINAL
-from sessions.verdicts import headline, repeatable
+from sessions.verdicts import headline, is_crowded, repeatable
 
 if TYPE_CHECKING:
     from sessions.evaluator import OnStage
@@ -58,6 +59,10 @@ class Evaluating:
                 result = await self._turn(ask, agent, turn, record=record)
             except EvaluatorAbsent as error:
                 await self._rest(ask, ABSENT_S, _absence(error))
+                continue
+            if is_crowded(result):
+                await self._rest(ask, rest_s, f"waits for memory: {headline(result)}")
+                rest_s = min(LONGEST_REST_S, 2 * rest_s)
                 continue
             if not repeatable(result) or (turn >= TURNS and await self._is_well(ask)):
                 return self._parts.redactor.data(result)
@@ -95,7 +100,7 @@ class Evaluating:
                 found = await self._turn(self.ask_for(ORIGINAL, source), "", 0, record=False)
         except EvaluatorAbsent:
             return False
-        return not repeatable(found)
+        return not repeatable(found) or is_crowded(found)
 
     async def _turn(self, ask: Ask, agent: str, turn: int, *, record: bool) -> dict[str, Any]:
         """Return what one evaluation came to.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 TAIL = 10_000
 """Characters of a candidate's output that a prompt may show."""
+CROWDED = "neighbour_on_gpu"
 NOT_CHECKABLE = "not_checkable"
 
 _KINDS: Mapping[str, Kind] = {
@@ -52,6 +53,11 @@ def runtime_ms(result: Mapping[str, Any], eager_ms: float | None) -> float | Non
 def repeatable(result: Mapping[str, Any]) -> bool:
     """Return whether the evaluator itself was at fault, so that the same evaluation is worth repeating."""
     return result.get("status") == "infra_error" and result.get("code") != NOT_CHECKABLE
+
+
+def is_crowded(result: Mapping[str, Any]) -> bool:
+    """Return whether others held the device's memory: to be waited for, as long as it takes."""
+    return result.get("status") == "infra_error" and result.get("code") == CROWDED
 
 
 def verdict_of(result: Mapping[str, Any], eager_ms: float | None) -> Verdict:

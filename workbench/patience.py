@@ -13,7 +13,9 @@ SLOW_S = 2.0
 
 
 @contextmanager
-def told_if_slow(say: Callable[[str], None], words: str, after_s: float = SLOW_S) -> Generator[None]:
+def told_if_slow(
+    say: Callable[[str], None], words: str, after_s: float = SLOW_S
+) -> Generator[None]:
     """Say `words` if the body still runs after some seconds; another thread says them."""
     timer = threading.Timer(after_s, say, (words,))
     timer.daemon = True

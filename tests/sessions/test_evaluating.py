@@ -222,3 +222,32 @@ async def test_a_search_waits_for_a_host_of_its_gpu_model_and_says_why(tmp_path:
         None,
         "a test CPU",
     }
+
+
+class Crowded(FatedEvaluator):
+    """Has no memory for anything, the original included, until others let go."""
+
+    full: bool = True
+    refused: int = 0
+
+    async def wait(self, job: str, on_stage: OnStage) -> dict[str, Any]:
+        if self.full:
+            self.refused += 1
+            cause = "its memory is full"
+            return {"status": "infra_error", "code": "neighbour_on_gpu", "cause": cause}
+        return await super().wait(job, on_stage)
+
+
+async def test_memory_that_others_hold_is_waited_for_however_long_it_takes(tmp_path: Path) -> None:
+    whole = search(tmp_path / "whole")
+    await whole.run()
+    evaluator = Crowded()
+    running = search(tmp_path / "crowded", evaluator=evaluator)
+    task = asyncio.create_task(run_to(running))
+    await shows(running, "waits for memory: infra_error, neighbour_on_gpu, its memory is full")
+    await seen(lambda: evaluator.refused >= 10)
+    assert running.state.state is SessionState.RUNNING
+    evaluator.full = False
+    await task
+    assert results(running) == results(whole)
+    assert {sent.turn for sent in running.of("evaluation_sent")} == {1}
