@@ -23,7 +23,7 @@ from mcp_server.environment import environment
 from mcp_server.errors import WorkerLost
 from mcp_server.lease import Lease
 from mcp_server.link import Link, Message
-from mcp_server.sandbox import PACKAGE, Sandbox
+from mcp_server.sandbox import PACKAGE, Sandbox, of_judge
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from mcp_server.builder import Builder
     from mcp_server.child import Child
     from mcp_server.folders import Workspace
+    from mcp_server.sandbox import Limits
 
 log = logging.getLogger(__name__)
 
@@ -264,8 +265,10 @@ class Pool:
         reads: tuple[str, ...],
         descriptors: tuple[int, ...],
         touches_gpu: bool,
+        limits: Limits | None = None,
     ) -> Child:
         sandbox, device = self.sandbox, self.sandbox.device
+        sandbox = replace(sandbox, limits=limits or sandbox.limits)
         if not touches_gpu:
             sandbox = replace(sandbox, device=replace(device, nodes=()))
         scratch = self.workspace.fresh(name)
@@ -286,7 +289,9 @@ class Pool:
         program = [self.programs.judge, "--fd", str(theirs.fileno())]
         try:
             name = f"j{next(self._names)}"
-            process = await self._start(name, program, self.programs.judge_reads, descriptors, True)
+            limits = of_judge(self.sandbox.limits)
+            reads = self.programs.judge_reads
+            process = await self._start(name, program, reads, descriptors, True, limits)
         except BaseException:
             ours.close()
             lease.close()

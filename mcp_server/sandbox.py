@@ -15,7 +15,7 @@ import json
 import os
 import shutil
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -64,6 +64,13 @@ class Limits:
     """Printed; past it the child is killed."""
     kept_bytes: int = 256 * 1024
     """Of each stream, the last."""
+
+
+def of_judge(limits: Limits) -> Limits:
+    """Return what a judge may use: it is ours, and keeps inputs and right answers of whatever size a task has."""
+    most = machine.memory_bytes() * 6 // 10
+    address = max(limits.address_bytes, 2 * most) if limits.address_bytes else 0
+    return replace(limits, memory_bytes=max(limits.memory_bytes, most), address_bytes=address)
 
 
 @dataclass(frozen=True, slots=True)

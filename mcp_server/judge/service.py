@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from mcp_server.channel import Channel, ChannelClosed
-from mcp_server.judge import hardware
+from mcp_server.judge import hardware, memory
 from mcp_server.judge.attempt import Findings
 from mcp_server.judge.evaluation import Evaluation
-from mcp_server.judge.faults import Cancelled, Fault
+from mcp_server.judge.faults import Cancelled, Fault, unfit
 from mcp_server.judge.held import ATTEMPTS_LIMIT, Held, Keeper
 from mcp_server.judge.request import Request, read
 from mcp_server.judge.server import Quit, Server
@@ -65,6 +65,23 @@ def _threads(device: str) -> int:
     return max(1, cores - 1 if device == "cpu" else min(4, cores - 1))
 
 
+def _failure(error: Exception, place: str) -> Fault:
+    """Return what an exception of the judge's own comes to: no candidate is at fault."""
+    try:
+        memory.refuse_crowded(error, place)
+    except Fault as crowded:
+        return crowded
+    if memory.ran_out(error):
+        return unfit("too_large", _TOO_LARGE)
+    code = "gpu_unhealthy" if "CUDA error" in str(error) else "worker_lost"
+    return Fault(
+        "infra_error", code, f"The judge failed: {type(error).__name__}: {str(error)[:200]}"
+    )
+
+
+_TOO_LARGE = "What has to be kept of the task's inputs and right answers does not fit in memory."
+
+
 class Judge:
     """The tasks held, and the answers to requests."""
 
@@ -91,10 +108,9 @@ class Judge:
             raise
         except Exception as error:  # noqa: BLE001  the boundary: a fault of ours is no candidate's
             traceback.print_exc()
-            spoilt = "CUDA error" in str(error)
-            cause = f"The judge failed: {type(error).__name__}: {str(error)[:200]}"
-            code = "gpu_unhealthy" if spoilt else "worker_lost"
-            findings.verdict |= {"status": "infra_error", "code": code, "cause": cause}
+            spoilt = "CUDA error" in str(error) or memory.ran_out(error)
+            fault = _failure(error, str(message.get("device") or "cpu"))
+            findings.verdict |= {"status": fault.status, "code": fault.code, "cause": fault.cause}
         findings.verdict["flags"] = findings.flags
         self.server.send(
             "done", id=message.get("id"), verdict=findings.verdict, evidence=findings.evidence

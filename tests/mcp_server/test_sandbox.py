@@ -18,7 +18,7 @@ from mcp_server import interpreter, machine, probes, sandbox
 from mcp_server.contract import Status
 from mcp_server.errors import SandboxUnavailable
 from mcp_server.local import open_local
-from mcp_server.sandbox import Limits
+from mcp_server.sandbox import Limits, of_judge
 from tests.mcp_server.conftest import FENCES, needs_bwrap, needs_landlock, run
 
 if TYPE_CHECKING:
@@ -392,3 +392,10 @@ said = subprocess.Popen(sleeper, start_new_session=True).pid
 def _alive(pid: int) -> bool:
     state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, check=False)
     return state.stdout.strip() not in (b"", b"Z")
+
+
+def test_a_judge_may_keep_what_a_large_task_needs_and_a_candidate_may_not() -> None:
+    judge, candidate = of_judge(Limits()), Limits()
+    assert judge.memory_bytes == machine.memory_bytes() * 6 // 10 >= candidate.memory_bytes
+    assert judge.address_bytes >= 2 * judge.memory_bytes
+    assert of_judge(Limits(address_bytes=0)).address_bytes == 0

@@ -8,6 +8,7 @@ import torch
 
 from mcp_server.judge import memory
 from mcp_server.judge.faults import Fault
+from mcp_server.judge.service import _failure
 
 GIB = 2**30
 
@@ -64,3 +65,16 @@ def test_a_host_without_memory_is_the_machines_fault(monkeypatch: pytest.MonkeyP
 def test_other_errors_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     gpu(monkeypatch, free=0, mine=0)
     memory.refuse_crowded(RuntimeError("shapes do not fit"), "cuda:0")
+
+
+def test_a_task_that_fills_a_machine_by_itself_is_too_large_and_other_faults_are_the_judges(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(memory, "_host", lambda: {"MemTotal": 100 * GIB, "MemAvailable": 50 * GIB})
+    large = _failure(RuntimeError("DefaultCPUAllocator: can't allocate memory"), "cpu")
+    assert (large.status, large.code) == ("task_unfit", "too_large")
+    other = _failure(ValueError("what we did not think of"), "cpu")
+    assert (other.status, other.code) == ("infra_error", "worker_lost")
+    monkeypatch.setattr(memory, "_host", lambda: {"MemTotal": 100 * GIB, "MemAvailable": GIB})
+    crowded = _failure(RuntimeError("DefaultCPUAllocator: can't allocate memory"), "cpu")
+    assert (crowded.status, crowded.code) == ("infra_error", "worker_lost")
