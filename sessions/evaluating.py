@@ -100,7 +100,7 @@ class Evaluating:
                 found = await self._turn(self.ask_for(ORIGINAL, source), "", 0, record=False)
         except EvaluatorAbsent:
             return False
-        return not repeatable(found) or is_crowded(found)
+        return not repeatable(found)
 
     async def _turn(self, ask: Ask, agent: str, turn: int, *, record: bool) -> dict[str, Any]:
         """Return what one evaluation came to.
