@@ -33,6 +33,8 @@ log = logging.getLogger(__name__)
 
 TURNS = 3
 """Evaluations of one attempt that the evaluator itself may fail, while it judges the original."""
+CROWDED_TURNS = 5
+"""Evaluations that may find the memory held by others before the original is asked whether it is the candidate."""
 ABSENT_S = 5.0
 """Between two looks for an evaluator."""
 LONGEST_REST_S = 60.0
@@ -53,7 +55,7 @@ class Evaluating:
         """Return the evaluator's answer. `record`: write each turn."""
         attempt = self._parts.state.attempts.get(ask.attempt)
         turn = max(1, attempt.turns if attempt and record else 1)
-        rest_s = ABSENT_S
+        rest_s, crowded = ABSENT_S, 0
         while True:
             try:
                 result = await self._turn(ask, agent, turn, record=record)
@@ -61,6 +63,9 @@ class Evaluating:
                 await self._rest(ask, ABSENT_S, _absence(error))
                 continue
             if is_crowded(result):
+                crowded += 1
+                if crowded > CROWDED_TURNS and await self._is_well(ask, crowded=True):
+                    return self._parts.redactor.data(result)
                 await self._rest(ask, rest_s, f"waits for memory: {headline(result)}")
                 rest_s = min(LONGEST_REST_S, 2 * rest_s)
                 continue
@@ -87,13 +92,13 @@ class Evaluating:
             session=opened.session,
         )
 
-    async def _is_well(self, ask: Ask) -> bool:
+    async def _is_well(self, ask: Ask, *, crowded: bool = False) -> bool:
         """Whether the evaluator judges the original, so that what it cannot judge is itself the reason.
 
-        Of the original nobody knows: whoever asked about it decides.
+        Of the original nobody knows: whoever asked about it decides; but for memory it waits.
         """
         if ask.attempt == ORIGINAL:
-            return True
+            return not crowded
         source = await self._parts.library.text(self._parts.opened.source_key) + AS_CANDIDATE
         try:
             async with self._checking:

@@ -251,3 +251,21 @@ async def test_memory_that_others_hold_is_waited_for_however_long_it_takes(tmp_p
     await task
     assert results(running) == results(whole)
     assert {sent.turn for sent in running.of("evaluation_sent")} == {1}
+
+
+class Greedy(FatedEvaluator):
+    """Has memory for the original, and for no candidate beside what others always hold."""
+
+    async def wait(self, job: str, on_stage: OnStage) -> dict[str, Any]:
+        if self.jobs[job].attempt != "c0":
+            return {"status": "infra_error", "code": "neighbour_on_gpu", "cause": "too little left"}
+        return await super().wait(job, on_stage)
+
+
+async def test_a_candidate_that_never_finds_memory_where_the_original_does_is_given_up(
+    tmp_path: Path,
+) -> None:
+    running = search(tmp_path, evaluator=Greedy())
+    await run_to(running)
+    kinds = {a.kind for a in running.state.attempts.values() if a.id != "c0"}
+    assert kinds == {"unavailable"}
