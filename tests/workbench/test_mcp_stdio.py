@@ -97,7 +97,7 @@ def test_a_device_that_is_none_is_refused_at_the_start_and_not_at_the_first_call
         [*PIKE[:-1], "nope", *more], env=environment, cwd=ROOT, stdin=subprocess.DEVNULL,
         capture_output=True, text=True, timeout=ANSWER_LIMIT_S, check=False,
     )  # fmt: skip
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "pike: 'nope' is no device: it may be auto, cpu, cuda or cuda:N.\n"
 
 
