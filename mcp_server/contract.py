@@ -33,6 +33,8 @@ SESSION_META_LIMIT = 64
 """Characters."""
 HOSTS_URI = "kernel://hosts/all"
 """The resource that lists the machines of an executor as JSON: fields of `executor.HostFacts`."""
+CROWDED = "neighbour_on_gpu"
+"""The code of an evaluation that found a GPU's memory held by others."""
 NO_HOST = "no_host"
 """The code of a job for which no machine was left that will do: its caller should ask again later."""
 RESULT_LIMIT_BYTES = 8_000
@@ -107,7 +109,7 @@ CODES: Mapping[Status, frozenset[str]] = {
     Status.INFRA_ERROR: frozenset(
         {
             "gpu_unhealthy",
-            "neighbour_on_gpu",
+            CROWDED,
             "unstable_clock",
             "sandbox_failed",
             "disk_full",

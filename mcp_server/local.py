@@ -16,7 +16,7 @@ import anyio
 
 from mcp_server import facts, intake, judge_request, known, machine, rehearsal, states, verdicts
 from mcp_server.bundle import Evidence
-from mcp_server.contract import Status
+from mcp_server.contract import CROWDED, Status
 from mcp_server.errors import NoSuchDevice, SandboxUnavailable, WorkerLost
 from mcp_server.evaluate import Conversation
 from mcp_server.executor import Outcome, Place, Work, same_model
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from mcp_server.qualify import Key
     from mcp_server.setting import Setting
 
-CROWDED = "neighbour_on_gpu"
 NO_TASK = Task("", "", "", Path())
 """Of a conversation about the device alone."""
 

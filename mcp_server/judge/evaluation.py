@@ -82,11 +82,7 @@ class Evaluation:
         if not memory.ran_out(fault) and fault.code != "out_of_memory":
             return fault
         self.keeper.release(self.held)
-        try:
-            memory.refuse_crowded(MemoryError(fault.cause), self.request.place)
-        except Fault as crowded:
-            return crowded
-        return fault
+        return memory.crowded(MemoryError(fault.cause), self.request.place) or fault
 
     def _excused(self, fault: Fault) -> Fault:
         """Replace what Triton's interpreter gets wrong: bf16."""

@@ -15,7 +15,14 @@ import torch
 from mcp_server.worker.program import aligned, describe, flat, pack, patch_count, unpack
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from torch import Tensor
+
+
+def stored_bytes(leaves: Iterable[Tensor]) -> int:
+    """Return what these tensors take in an arena."""
+    return sum(aligned(leaf.numel() * leaf.element_size()) for leaf in leaves)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +39,7 @@ class Draw:
     @property
     def bytes(self) -> int:
         """Bytes that the tensors take in an arena."""
-        return sum(aligned(x.numel() * x.element_size()) for x in self.leaves)
+        return stored_bytes(self.leaves)
 
     def arguments(self, device: str, dtype: torch.dtype | None = None) -> Any:
         """Return private copies as the model takes them, floating tensors in that dtype."""

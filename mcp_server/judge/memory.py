@@ -24,12 +24,17 @@ def ran_out(error: BaseException) -> bool:
     return any(words in str(error) for words in _SAID)
 
 
-def taken(device: str) -> str:
-    """Return in words what others hold of a device's memory, empty where that is too little to matter.
+def crowded(error: BaseException, device: str) -> Fault | None:
+    """Return the fault of memory that ran out because others hold it; None where nobody else is to blame.
 
     Asked once what was ours is given back: what this process holds counts as ours, all else as others'.
     """
-    return _of_host() if device == "cpu" else _of_gpu(device)
+    if not ran_out(error):
+        return None
+    if device != "cpu" and (words := _of_gpu(device)):
+        return Fault("infra_error", "neighbour_on_gpu", words)
+    words = _of_host()
+    return Fault("infra_error", "worker_lost", words) if words else None
 
 
 def refuse_crowded(error: BaseException, device: str) -> None:
@@ -38,14 +43,9 @@ def refuse_crowded(error: BaseException, device: str) -> None:
     Raises:
         Fault: `neighbour_on_gpu`, or `worker_lost` for the host's memory.
     """
-    if not ran_out(error):
-        return
-    words = _of_gpu(device) if device != "cpu" else ""
-    if words:
-        raise Fault("infra_error", "neighbour_on_gpu", words)
-    words = _of_host()
-    if words:
-        raise Fault("infra_error", "worker_lost", words)
+    fault = crowded(error, device)
+    if fault is not None:
+        raise fault
 
 
 def _of_gpu(device: str) -> str:

@@ -22,6 +22,7 @@ import torch
 
 from mcp_server.judge.compare import Difference, differences, fault_of, worst_of
 from mcp_server.judge.faults import Fault, rejected, wrong
+from mcp_server.judge.inputs import stored_bytes
 from mcp_server.judge.oracle import secret
 from mcp_server.judge.station import Station, late_as, same_bytes
 from mcp_server.judge.structure import decode
@@ -216,7 +217,7 @@ class Examination:
         if any(self.state.mutates):
             return
         for staged in sets:
-            size = sum(aligned(x.numel() * x.element_size()) for x in staged.leaves)
+            size = stored_bytes(staged.leaves)
             now = self.station.worker.inputs(staged.number, size)
             at = 0
             for leaf in staged.leaves:

@@ -67,9 +67,7 @@ def _threads(device: str) -> int:
 
 def _failure(error: Exception, place: str) -> Fault:
     """Return what an exception of the judge's own comes to: no candidate is at fault."""
-    try:
-        memory.refuse_crowded(error, place)
-    except Fault as crowded:
+    if crowded := memory.crowded(error, place):
         return crowded
     if memory.ran_out(error):
         return unfit("too_large", _TOO_LARGE)

@@ -11,12 +11,12 @@ import torch
 
 from mcp_server.judge import memory
 from mcp_server.judge.faults import Fault, unfit
-from mcp_server.judge.inputs import Draw, patch_bytes, vary
+from mcp_server.judge.inputs import Draw, patch_bytes, stored_bytes, vary
 from mcp_server.judge.oracle import Entries, Entry, Oracle, finite, rms, scales, secret
 from mcp_server.judge.reference import Answer, Reference, forward
 from mcp_server.judge.structure import answer_bytes
 from mcp_server.judge.worker_link import ArenaSizes
-from mcp_server.worker.program import aligned, flat, pack
+from mcp_server.worker.program import flat, pack
 
 if TYPE_CHECKING:
     from mcp_server.judge.task import Task
@@ -154,11 +154,9 @@ class TaskState:
         return max(1, min(BATCH_LIMIT, WHOLE_BATCH_BYTES // max(1, first.bytes)))
 
     def _sizes(self, first: Draw) -> ArenaSizes:
-        weights = sum(
-            aligned(x.numel() * x.element_size()) for x in self.reference.weights.values()
-        )
+        weights = stored_bytes(self.reference.weights.values())
         _, _, init = self.task.init_tree(self.reference.seed)
-        data = max(first.bytes, weights, sum(aligned(x.numel() * x.element_size()) for x in init))
+        data = max(first.bytes, weights, stored_bytes(init))
         answer = max(answer_bytes(self.like), first.bytes)
         changes = first.bytes if self.reveal == "whole" else patch_bytes(first)
         reveal = max(first.bytes, changes * self.batch_limit)

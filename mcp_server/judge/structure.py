@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mcp_server.judge.faults import rejected, wrong
+from mcp_server.judge.inputs import stored_bytes
 from mcp_server.worker.program import aligned
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def _tensors(fetched: Fetched, like: Answer) -> list[Tensor]:
 
 def answer_bytes(like: Answer) -> int:
     """Return what such an answer takes in an arena, its description apart."""
-    return sum(aligned(x.numel() * x.element_size()) for x in like.leaves)
+    return stored_bytes(like.leaves)
 
 
 def _same(got: object, want: object) -> bool:

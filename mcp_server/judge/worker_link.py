@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from mcp_server.judge.faults import Fault, WorkerEnded, lost, rejected
+from mcp_server.judge.inputs import stored_bytes
 from mcp_server.worker.program import HEADER_LIMIT, META_BYTES, aligned, raw
 
 if TYPE_CHECKING:
@@ -328,11 +329,6 @@ class Worker:
             return self.connection.recv(size)
         except TimeoutError:
             raise self._late() from None
-
-
-def stored_bytes(leaves: list[Tensor]) -> int:
-    """Return what these tensors take in an arena."""
-    return sum(aligned(leaf.numel() * leaf.element_size()) for leaf in leaves)
 
 
 def worker_threads() -> int:
