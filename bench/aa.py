@@ -31,7 +31,7 @@ from mcp_server.judge.clock import Lane, paired, rules_for
 from mcp_server.judge.qualification import Qualification, qualify
 from mcp_server.judge.state import TaskState
 from mcp_server.judge.station import Loading, Station
-from mcp_server.judge.statistics import interval, median, outcome
+from mcp_server.judge.statistics import SPREAD_PAIRS, interval, median, outcome
 from mcp_server.judge.task import load_task
 from mcp_server.judge.worker_link import Worker
 from mcp_server.worker.program import set_tf32
@@ -211,7 +211,8 @@ def _measure(case: Case, typed: argparse.Namespace, folder: Path) -> Row:
     with _pair(state, folder, "Model") as (one, same):
         found.scope = baselines.measure_noise(found, one, same)
         if found.scope == "device" and found.eager.time_ms < baselines.SMALL_MS:
-            baselines.measure_spread(found, same, lambda count: _several(state, folder, count))
+            with _several(state, folder, SPREAD_PAIRS - 1) as lanes:
+                baselines.measure_spread(found, [same, *lanes])
     for number in range(typed.pairs):
         share = typed.runs * (number + 1) // typed.pairs - len(runs)
         with _pair(state, folder, case.other) as (one, other):

@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from mcp_server.judge.clock import Lane, Paired, paired, rules_for
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
+    from mcp_server.judge.server import Server
     from mcp_server.judge.task import Task
 
     Fresh = Callable[[int], AbstractContextManager[list[Lane]]]
@@ -41,6 +41,8 @@ COMPILE_DEADLINE_S = 240.0
 SMALL_MS = 0.2
 """Below this, what differs between two processes that run the same is looked at."""
 SPREAD_ROUNDS = 6
+UNSEEN_SPREAD = 0.03
+"""What two processes are taken to differ by where nobody had the time to look; an op of 5 µs showed 2 to 3 %."""
 
 
 def tf32_of(precision: str) -> bool | None:
@@ -63,79 +65,91 @@ def _lane(
     return lane
 
 
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Where the original is measured: two processes that run it, and turns on the device."""
+
+    eager: Lane
+    others: Station
+    """The other process: eager's twin, then one variant after another."""
+    server: Server
+    told: Callable[[str], None]
+    until: float
+    """On the server's clock: what has not begun by then is left out."""
+
+    @property
+    def over(self) -> bool:
+        """Whether no time is left."""
+        return self.server.clock() > self.until
+
+
+def bench(
+    eager: Lane, others: Station, server: Server, told: Callable[[str], None], stage_s: float
+) -> Bench:
+    """Return the bench of a stage that may take so long; waiting for the device is not counted."""
+    return Bench(eager, others, server, told, server.clock() + 0.7 * stage_s)
+
+
 def measure(
-    found: Qualification,
-    eager: Lane,
-    others: Station,
-    task: Task,
-    precision: str,
-    told: Callable[[str], None],
-    stage_s: float,
-    fresh: Fresh,
+    found: Qualification, at: Bench, task: Task, precision: str, stage_s: float, fresh: Fresh
 ) -> None:
     """Measure eager's noise floor and every baseline against it, into the qualification."""
-    began = monotonic()
-    told("eager")
-    twin = _lane(others, EAGER, task, tf32_of(precision), eager.deadline_s)
-    measure_noise(found, eager, twin)
+    at.told("eager")
+    with at.server.lease(shared=True):
+        twin = _lane(at.others, EAGER, task, tf32_of(precision), at.eager.deadline_s)
+    with at.server.lease():
+        measure_noise(found, at.eager, twin, min(NOISE_S, stage_s))
     if found.scope == "device" and found.eager.time_ms < SMALL_MS:
-        told("eager in fresh processes")
-        measure_spread(found, twin, fresh)
-    _each(variants(found.budget, task.device), found, eager, others, told, began + 0.7 * stage_s)
+        at.told("eager in fresh processes")
+        _spread(found, twin, at, fresh)
+    measure_more(found, variants(found.budget, task.device), at)
 
 
-def measure_more(
-    found: Qualification,
-    wanted: list[Variant],
-    eager: Lane,
-    others: Station,
-    told: Callable[[str], None],
-    stage_s: float,
-) -> None:
-    """Measure further baselines into the qualification."""
-    _each(wanted, found, eager, others, told, monotonic() + stage_s)
+def _spread(found: Qualification, twin: Lane, at: Bench, fresh: Fresh) -> None:
+    if at.over:  # one pair may agree by chance
+        found.notes.append("eager in fresh processes: not measured, no time left")
+        found.pair_spread = max(UNSEEN_SPREAD, pair_spread(_seen(found)))
+        return
+    with fresh(SPREAD_PAIRS - len(_seen(found))) as lanes, at.server.lease():
+        measure_spread(found, [twin, *lanes])
 
 
-def measure_noise(found: Qualification, eager: Lane, twin: Lane) -> str:
+def measure_noise(found: Qualification, eager: Lane, twin: Lane, limit_s: float = NOISE_S) -> str:
     """Measure eager in one process against eager in another, into the qualification; return the task's scope."""
     device = eager.station.state.task.device
     found.scope = _scope(device, eager.warm_up(rules_for(device, "latency")))
-    _noise(found, eager, twin)
+    _noise(found, eager, twin, limit_s)
     return found.scope
 
 
-def measure_spread(found: Qualification, first: Lane, fresh: Fresh) -> None:
-    """Measure a chain of fresh processes, each against the one before, into the qualification.
+def measure_spread(found: Qualification, chain: list[Lane]) -> None:
+    """Measure a chain of processes, each against the one before, into the qualification.
 
     A process may be off by some per cent all its life: where its memory lies. Rounds within a pair do not show it.
     """
-    device = first.station.state.task.device
+    device = chain[0].station.state.task.device
     rules = replace(rules_for(device, found.scope), half_width=0.0, most_rounds=SPREAD_ROUNDS)
-    means = [sum(found.noise_rounds) / len(found.noise_rounds)] if found.noise_rounds else []
-    with fresh(SPREAD_PAIRS - len(means)) as lanes:
-        for before, lane in pairwise([first, *lanes]):
-            means.append(paired(before, lane, rules).estimate.mean)
-    found.pair_means = means
-    found.pair_spread = pair_spread(means)
+    pairs = [paired(before, lane, rules).estimate.mean for before, lane in pairwise(chain)]
+    found.pair_means = [*_seen(found), *pairs]
+    found.pair_spread = pair_spread(found.pair_means)
 
 
-def _each(
-    wanted: list[Variant],
-    found: Qualification,
-    eager: Lane,
-    others: Station,
-    told: Callable[[str], None],
-    until: float,
-) -> None:
-    """Measure variants until that time; what is not measured is noted with the reason."""
+def _seen(found: Qualification) -> list[float]:
+    """Return what the pair differs by in which the noise was measured."""
+    rounds = found.noise_rounds
+    return [sum(rounds) / len(rounds)] if rounds else []
+
+
+def measure_more(found: Qualification, wanted: list[Variant], at: Bench) -> None:
+    """Measure further baselines into the qualification; what is not measured is noted with the reason."""
     best_s = min(row.time_ms for row in found.baselines) / 1e3
     for variant in wanted:
-        if monotonic() > until:
+        if at.over:
             found.notes.append(f"{variant.name}: not measured, no time left")
             continue
-        told(variant.name)
+        at.told(variant.name)
         found.tried.append(variant.name)
-        row = _measured(variant, found, eager, others, best_s)
+        row = _measured(variant, found, at, best_s)
         if isinstance(row, str):
             found.notes.append(f"{variant.name}: {row}")
         else:
@@ -147,14 +161,14 @@ def _scope(device: str, eager_s: float) -> str:
     return "device" if device != "cpu" and eager_s < LATENCY_FROM_S else "latency"
 
 
-def _noise(found: Qualification, eager: Lane, twin: Lane) -> None:
+def _noise(found: Qualification, eager: Lane, twin: Lane, limit_s: float) -> None:
     """A/A: eager in one process against eager in another."""
     device = eager.station.state.task.device
     rules = replace(
         rules_for(device, found.scope),
         half_width=0.0,
-        side_s=NOISE_S / 2,
-        stage_s=NOISE_S / 0.8,
+        side_s=limit_s / 2,
+        stage_s=limit_s / 0.8,
         most_rounds=NOISE_ROUNDS,
     )
     same = paired(eager, twin, rules)
@@ -166,24 +180,22 @@ def _noise(found: Qualification, eager: Lane, twin: Lane) -> None:
     found.baselines = [row]
 
 
-def _measured(
-    variant: Variant, found: Qualification, eager: Lane, others: Station, best_s: float
-) -> Baseline | str:
-    """Return the baseline, or why there is none."""
-    task = eager.station.state.task
+def _measured(variant: Variant, found: Qualification, at: Bench, best_s: float) -> Baseline | str:
+    """Return the baseline, or why there is none; it is compiled before the device is taken alone."""
+    task = at.eager.station.state.task
     try:
         plain = replace(variant, name=f"{variant.name}_probe", compile=False, mode=None)
-        tf32 = False if found.budget.policy == "fp32" else None
-        eager_s = found.eager.time_ms / 1e3
-        slowness = _slowness(plain, others, tf32, found.scope, eager_s)[1] if variant.form else 0.0
-        if (
-            slowness > HOPELESS
-        ):  # compared with eager: compiling may gain as much here as it did there
-            return f"{slowness:.1f} × eager before it is compiled, not compiled"
-        lane, slowness = _slowness(variant, others, tf32, found.scope, best_s)
+        if variant.form:
+            slowness = _slowness(_ready(plain, found, at), found, at, found.eager.time_ms / 1e3)
+            if slowness > HOPELESS:
+                # Compared with eager: compiling may gain as much here as it did there.
+                return f"{slowness:.1f} × eager before it is compiled, not compiled"
+        lane = _ready(variant, found, at)
+        slowness = _slowness(lane, found, at, best_s)
         if slowness > HOPELESS:
             return f"{slowness:.1f} × the best so far, not measured further"
-        timed = paired(eager, lane, rules_for(task.device, found.scope))
+        with at.server.lease():
+            timed = paired(at.eager, lane, rules_for(task.device, found.scope))
     except Fault as fault:
         if fault.code == "protocol":
             raise
@@ -191,14 +203,18 @@ def _measured(
     return _row(variant, timed, lane, found.eager.time_ms)
 
 
-def _slowness(
-    variant: Variant, station: Station, tf32: bool | None, scope: str, other_s: float
-) -> tuple[Lane, float]:
-    """Load a variant; return it, and its time after a first call over another time."""
-    lane = _lane(station, variant, station.state.task, tf32, COMPILE_DEADLINE_S)
-    with quiet():
-        calls_s = [lane.call() for _ in range(3)] if scope == "latency" else lane.batch(4)
-    return lane, min(calls_s) / other_s
+def _ready(variant: Variant, found: Qualification, at: Bench) -> Lane:
+    """Return a variant, loaded, compiled and called once."""
+    tf32 = False if found.budget.policy == "fp32" else None
+    with at.server.lease(shared=True):
+        return _lane(at.others, variant, at.others.state.task, tf32, COMPILE_DEADLINE_S)
+
+
+def _slowness(lane: Lane, found: Qualification, at: Bench, other_s: float) -> float:
+    """Return a variant's time over another time."""
+    with at.server.lease(), quiet():
+        calls_s = [lane.call() for _ in range(3)] if found.scope == "latency" else lane.batch(4)
+    return min(calls_s) / other_s
 
 
 def _row(variant: Variant, timed: Paired, lane: Lane, eager_ms: float) -> Baseline:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from mcp_server.judge import baselines, facts, variants
@@ -17,6 +18,7 @@ from mcp_server.judge.worker_link import Worker
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from mcp_server.judge.baselines import Bench
     from mcp_server.judge.budget import Budget
     from mcp_server.judge.clock import Lane
     from mcp_server.judge.request import Request
@@ -139,12 +141,10 @@ class Keeper:
             found = from_json(request.qualification)
         lacking = found is None or (request.wants("timing") and not found.baselines)
         if found is None or lacking:
-            with self.server.lease():
-                found = self._measure(held, request, found)
+            found = self._measure(held, request, found)
         more = self._wanted(request, found)
         if more:
-            with self.server.lease():
-                self._measure_more(held, request, found, more)
+            self._measure_more(held, request, found, more)
         if lacking or more:
             if self._facts is not None:  # where nothing is timed nobody measured the device
                 found.floors = floors_of(held.cost, self._facts)
@@ -153,25 +153,29 @@ class Keeper:
         return found
 
     def _measure(self, held: Held, request: Request, known: Qualification | None) -> Qualification:
-        found = known or qualify(held.state, request.precision)
+        found = known
+        if found is None:
+            with self.server.lease(shared=True):
+                found = qualify(held.state, request.precision)
         if not request.wants("timing"):
             return found
-        eager = self.resident(held, request.precision)
+        stage_s = request.deadline_s("qualify")
+        with self._bench(held, request) as bench:
+            fresh = partial(self._fresh, held, request.precision)
+            baselines.measure(found, bench, held.task, request.precision, stage_s, fresh)
+        return found
+
+    @contextmanager
+    def _bench(self, held: Held, request: Request) -> Generator[Bench]:
+        """Hold the original in two processes: the one that lives on, and one for a while."""
+        eager = self.resident(held, request.precision).lane
         other = self.baseline(held, request.precision)
+        stage_s = request.deadline_s("qualify")
         try:
-            baselines.measure(
-                found,
-                eager.lane,
-                other.lane.station,
-                held.task,
-                request.precision,
-                self._tell,
-                request.deadline_s("qualify"),
-                lambda count: self._fresh(held, request.precision, count),
-            )
+            station = other.lane.station
+            yield baselines.bench(eager, station, self.server, self._tell, stage_s)
         finally:
             self.server.drop(other.given)
-        return found
 
     @contextmanager
     def _fresh(self, held: Held, precision: str, count: int) -> Generator[list[Lane]]:
@@ -197,14 +201,8 @@ class Keeper:
         found: Qualification,
         wanted: list[variants.Variant],
     ) -> None:
-        eager = self.resident(held, request.precision)
-        other = self.baseline(held, request.precision)
-        try:
-            limit_s = request.deadline_s("qualify")
-            station = other.lane.station
-            baselines.measure_more(found, wanted, eager.lane, station, self._tell, limit_s)
-        finally:
-            self.server.drop(other.given)
+        with self._bench(held, request) as bench:
+            baselines.measure_more(found, wanted, bench)
 
     def _tell(self, baseline: str) -> None:
         self.server.check_cancelled()

@@ -55,6 +55,7 @@ class Server:
         self._number = 0
         self._holds: Literal["", "shared", "alone"] = ""
         self._began = monotonic()
+        self._waited_s = 0.0
 
     def next_job(self) -> dict[str, Any]:
         """Return the next request to judge, waiting for it.
@@ -131,6 +132,10 @@ class Server:
             answer.get("cause"),
         )
 
+    def clock(self) -> float:
+        """Return seconds that stand still while somebody else has the device."""
+        return monotonic() - self._waited_s
+
     @contextlib.contextmanager
     def lease(self, *, shared: bool = False) -> Generator[None]:
         """Hold the device alone, or beside others that do not time anything either.
@@ -142,9 +147,10 @@ class Server:
             assert shared or self._holds != "shared", "a shared lease does not grow"
             yield
             return
-        request = self._next()
+        request, asked = self._next(), monotonic()
         self.send("need_lease", request=request, shared=shared)
         answer, _ = self._answer("granted", request)
+        self._waited_s += monotonic() - asked
         if "error" in answer:
             raise Fault("infra_error", "worker_lost", str(answer["error"]))
         self._holds = "shared" if shared else "alone"
