@@ -315,6 +315,7 @@ def _raw(timed: Paired, eager: Lane, lane: Lane) -> dict[str, Any]:
     return {
         "rounds_s": timed.rounds,
         "calls_per_block": timed.calls_per_block,
+        "spent_s": timed.spent_s,
         "eager_latencies_s": eager.latencies_s[:2000],
         "candidate_latencies_s": lane.latencies_s[:2000],
         "candidate_own_s": lane.own_s[:2000],

@@ -128,8 +128,16 @@ class Lane:
         self._take_answer(called, staged)
         return latency
 
-    def bulk(self) -> float:
-        """Make one call whose whole input is new; return its seconds, the copy of the input among them."""
+    def bulk(self, *, queued: bool) -> float:
+        """Make one call whose whole input is new; return its seconds.
+
+        Queued on the GPU, by events, so without the copy of the input; else by the judge's clock, the copy included.
+        """
+        if queued:
+            (took_s,) = self.batch(1, whole=True)
+            self.device_s.pop()  # no call like the others
+            self.batches.pop()
+            return took_s
         staged, patch = self.station.replace(self.station.next_set())
         called = self.station.call(self.slot, staged, patch, self.deadline_s)
         self._take_answer(called, staged)
@@ -163,12 +171,13 @@ class Lane:
         if place < self.keep_samples:
             self.samples[place] = one
 
-    def batch(self, count: int) -> list[float]:
-        """Queue that many calls on the GPU; return the seconds of each by events."""
+    def batch(self, count: int, *, whole: bool = False) -> list[float]:
+        """Queue that many calls on the GPU, `whole`: of inputs all new; return the seconds of each by events."""
         station = self.station
         most = min(count, len(station.sets), station.state.batch_limit)
         sets = [station.next_set() for _ in range(most)]
-        drawn = [station.reveal(staged) for staged in sets]
+        change = station.replace if whole else station.reveal
+        drawn = [change(staged) for staged in sets]
         spin = int(SPIN_HZ * min(0.05, 5e-4 + len(drawn) * self.queue_s))
         called = station.worker.batch(
             self.deadline_s,
@@ -245,6 +254,8 @@ class Paired:
     """Whether it was so in so many rounds that none was left out."""
     charged: bool = False
     """Whether B is charged its latency where A's time is the GPU's."""
+    spent_s: dict[str, float] = field(default_factory=dict[str, float])
+    """What measuring it and passing the gates took, by part."""
 
     @property
     def log_ratios(self) -> list[float]:
