@@ -24,7 +24,7 @@ def main() -> None:
         sandbox="process" if sandbox == "process" else "best-effort",
         device=device,
         stage_limits=StageLimits(qualify=1, grace=300),
-        overlap={"on": True, "off": False}.get(overlap),
+        overlap=overlap == "on",
     )
     anyio.run(partial(serve_stdio, setting, engine=True))
 

@@ -280,7 +280,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--baselines", action="store_true", help="measure the originals' compiled forms before"
     )
-    parser.add_argument("--overlap", choices=("auto", "on", "off"), default="auto")
+    parser.add_argument("--overlap", choices=("on", "off"), default="on")
     parser.add_argument("--home", type=Path, help="state folder, to keep qualifications")
     parser.add_argument("--arch", default="9.0a", help="for the plain way's nvcc")
     return parser

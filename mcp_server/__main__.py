@@ -88,9 +88,9 @@ def parser() -> argparse.ArgumentParser:
 def _overlapping(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--overlap",
-        choices=("auto", "on", "off"),
-        default="auto",
-        help="build ahead, share the device until something is timed (auto: on a processor)",
+        choices=("on", "off"),
+        default="on",
+        help="build ahead, and share the device until something is timed",
     )
 
 
@@ -139,7 +139,7 @@ def setting(arguments: argparse.Namespace) -> Setting:
         sandbox=arguments.sandbox,
         device=arguments.device,
         executor=getattr(arguments, "executor", "local"),
-        overlap={"on": True, "off": False}.get(getattr(arguments, "overlap", "auto")),
+        overlap=getattr(arguments, "overlap", "on") == "on",
     )
 
 

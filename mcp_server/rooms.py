@@ -82,7 +82,7 @@ class Rooms:
         return [self._place(d) for d in found]
 
     def _place(self, device: Device) -> Place:
-        of, ahead = parallel(device), slots() if self.setting.overlaps(device) else 0
+        of, ahead = parallel(device), slots() if self.setting.overlap else 0
         named = (socket.gethostname(), device.name, device.uuid, device.title)
         room = self._open.get((device.name, ()))
         return Place(*named, room.free.value if room else of, of, ahead)
@@ -115,7 +115,7 @@ class Rooms:
             self.group,
             lease_folder=setting.lease_folder,
         )
-        if setting.overlaps(device):
+        if setting.overlap:
             pool.shares = True
             pool.builder = Builder(sandbox, scratch, setting.home, self.group)
             pool.most_judges = parallel(device)

@@ -12,7 +12,6 @@ from mcp_server.sandbox import Limits
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mcp_server.machine import Device
     from mcp_server.sandbox import Wanted
 
 
@@ -32,9 +31,5 @@ class Setting:
     """`local`, `ray`, or `ray://HEAD[:PORT]`: whose hosts evaluate."""
     lease_folder: Path | None = None
     """Of the lease files; the machine's own, which all users share, by default."""
-    overlap: bool | None = None
-    """Whether builds go ahead of evaluations and correctness shares the device; by default on the processor only."""
-
-    def overlaps(self, device: Device) -> bool:
-        """Return whether evaluations on a device overlap but for what is timed."""
-        return not device.is_gpu if self.overlap is None else self.overlap
+    overlap: bool = True
+    """Whether builds go ahead of evaluations, and correctness shares the device."""

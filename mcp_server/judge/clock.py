@@ -34,6 +34,7 @@ SMALLEST_S = 1e-7
 SINGLE_S = 0.040
 """Calls longer than this are timed one by one."""
 ALL_FETCHED_BYTES = 1024**2
+QUICK_CALLS = 4
 MOST_CHARGED = 10
 """Calls of a block of latencies beside one of the GPU's times."""
 
@@ -89,6 +90,16 @@ class Sample:
     fetched: Fetched
 
 
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Calls queued on the GPU, in seconds."""
+
+    call_s: float
+    """Of one of them, by events; the median."""
+    clock_s: float
+    """Of all of them and what goes with them, by the judge's clock."""
+
+
 @dataclass(slots=True)
 class Lane:
     """One model in one worker, and what its timed calls have shown."""
@@ -128,20 +139,24 @@ class Lane:
         self._take_answer(called, staged)
         return latency
 
-    def bulk(self, *, queued: bool) -> float:
-        """Make one call whose whole input is new; return its seconds.
-
-        Queued on the GPU, by events, so without the copy of the input; else by the judge's clock, the copy included.
-        """
-        if queued:
-            (took_s,) = self.batch(1, whole=True)
-            self.device_s.pop()  # no call like the others
-            self.batches.pop()
-            return took_s
+    def bulk(self) -> float:
+        """Make one call whose whole input is new; return its seconds, the copy of the input among them."""
         staged, patch = self.station.replace(self.station.next_set())
         called = self.station.call(self.slot, staged, patch, self.deadline_s)
         self._take_answer(called, staged)
         return called.took_s
+
+    def queued_anew(self) -> float:
+        """Queue one call whose whole input is new; return its seconds by events: the copy is no part of them."""
+        (took_s,) = self.batch(1, whole=True)
+        self.device_s.pop()  # no call like the others
+        self.batches.pop()
+        return took_s
+
+    def batch_of(self, count: int) -> Batch:
+        """Queue that many calls; return what both clocks say."""
+        device_s = self.batch(count)
+        return Batch(median(device_s), self.batches[-1][0])
 
     def _note(self, called: Called, latency: float) -> None:
         self.timed += 1
@@ -208,16 +223,22 @@ class Lane:
 
     @quiet()
     def warm_up(self, rules: Rules) -> float:
-        """Call until two block medians agree; return the last, in seconds."""
+        """Call until two block medians agree; return the latency of a call, in seconds.
+
+        Of queued calls the events' medians have to agree: latencies on a GPU scatter by more, however warm it is.
+        """
         self.call()
-        before = self.call()
+        latency = before = self.call()
+        if rules.scope == "device":
+            latency = self.block(QUICK_CALLS, "latency")
+            before = self.block(QUICK_CALLS, rules.scope)
         began = monotonic()
         while True:
             calls = block_calls(before, rules)
-            now = self.block(max(2, min(calls, 10)), "latency")
+            now = self.block(max(2, min(calls, 10)), rules.scope)
             agree = abs(now - before) <= rules.warm_agreement * max(now, before)
             if agree or monotonic() - began > rules.warm_s:
-                return now
+                return latency if rules.scope == "device" else now
             before = now
 
     def forget(self) -> None:
@@ -330,6 +351,8 @@ def paired(a: Lane, b: Lane, rules: Rules, *, warm: bool = True, charged: bool =
     looks = (3, *rules.looks) if call_s > SINGLE_S else rules.looks
     if rules.scope == "device":
         a.queue_s = b.queue_s = _queue_s(a, b)
+        if not charged:
+            _fetch_enough(a, b, 2 * looks[0] * calls)
     a.forget()
     b.forget()
     found = Paired(calls_per_block=calls, charged=charged)
@@ -346,6 +369,23 @@ def paired(a: Lane, b: Lane, rules: Rules, *, warm: bool = True, charged: bool =
         if len(found.rounds) >= looks[0] and _spent(found, rules, began):
             break
     return _kept(found)
+
+
+LARGE_SHARE = 0.125
+"""Of the calls whose answers are large, at most that many have them fetched."""
+LEAST_FETCHED = 4
+
+
+def _fetch_enough(a: Lane, b: Lane, calls: int) -> None:
+    """Have about as many large answers of these calls fetched as are kept, alike on both sides.
+
+    Each call has the same chance. An answer of 64 MiB takes a tenth of a second to fetch, and those beyond the ones
+    that are kept would be thrown away.
+    """
+    if min(a.check_share, b.check_share) == 1.0:
+        return
+    wanted = max(LEAST_FETCHED, a.keep_samples, b.keep_samples)
+    a.check_share = b.check_share = min(LARGE_SHARE, wanted / calls)
 
 
 def _kept(found: Paired) -> Paired:

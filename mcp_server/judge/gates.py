@@ -108,6 +108,11 @@ def _beside(lane: Lane) -> list[float]:
     return [took - events for took, _, events in lane.batches]
 
 
+def spread_beside(lane: Lane) -> float:
+    """Return by how much what batches take beside their events scatters, in seconds."""
+    return deviation(_beside(lane))
+
+
 def late(
     fetches_s: Sequence[float],
     baseline_s: Sequence[float],

@@ -39,7 +39,6 @@ class Sources:
         whole = all(patch_count(size, state.most_changes) == size for size in sizes)
         self.replaces = whole or state.reveal == "whole"
         """Whether a reveal leaves nothing of what was there."""
-        self._chances = torch.empty(0, dtype=torch.bool)
 
     def usual(self) -> Draw:
         """Return the values of an ordinary reveal."""
@@ -71,7 +70,9 @@ class Sources:
 
     def _chances_of(self, count: int) -> Tensor:
         """Return that many chances, from a secret place on: drawing them anew each time costs more than most calls."""
-        if self._chances.numel() < count + PLACES:
-            self._chances = torch.rand(count + PLACES, generator=self.generator) < 0.5
+        known = self.state.chances
+        if known.numel() < count + PLACES:
+            known = torch.rand(count + PLACES, generator=self.generator) < 0.5
+            self.state.chances = known
         start = secret(self.generator) % PLACES
-        return self._chances[start : start + count].clone()
+        return known[start : start + count].clone()

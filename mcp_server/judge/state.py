@@ -59,6 +59,8 @@ class TaskState:
         self.entries = Entries(task, self.oracle, self.generator)
         self.entries.fill([first])
         self.scales = self._scales()
+        self.chances = torch.empty(0, dtype=torch.bool)
+        """Of an element of a mixed input to come from the first of two draws; made when they are first needed."""
         self.mixes = self._mixes()
         self.reveal = "patch" if self.mixes and not any(self.mutates) else "whole"
         self.batch_limit = self._batch_limit(first)

@@ -200,6 +200,14 @@ class Station:
         """Draw new values for the whole set and put them into the judge's copy."""
         return self._changed(staged, self.sources.whole(), "whole")
 
+    def stage_anew(self, count: int) -> None:
+        """Give the sets whose turns come next inputs that are all new, and run nothing on them."""
+        turn = self.turn
+        for _ in range(count):
+            staged, patch = self.replace(self.next_set())
+            self.worker.call("NOP", 60, patch, set=staged.number)
+        self.turn = turn
+
     def _changed(self, staged: Staged, source: Draw, how: str) -> tuple[Staged, Patch]:
         patch = staged.change(source, self.generator, how)
         staged.apply(patch)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -68,11 +68,15 @@ def alone(eager: Lane, scope: str, device: str) -> Alone:
     return Alone(median(blocks), deviation(blocks))
 
 
+WARMING_SHARE = 0.03
+"""Of the calls before the timing that have their answers fetched, where those are large."""
+
+
 def candidate_lane(station: Station, slot: str, eager: Lane, deadline_s: float) -> Lane:
     """Return the candidate's lane; both sides have their answers fetched at one rate."""
     state = station.state
     size = sum(x.numel() * x.element_size() for x in state.like.leaves)
-    share = 1.0 if size <= ALL_FETCHED_BYTES or state.forward_s > 0.02 else 0.125
+    share = 1.0 if size <= ALL_FETCHED_BYTES or state.forward_s > 0.02 else WARMING_SHARE
     held = SAMPLE_BYTES // max(1, size + sum(leaf.nbytes for leaf in station.sets[0].leaves))
     by_time = int(ORACLE_S / max(1e-4, 3 * state.forward_s))
     samples = max(4, min(SAMPLES, held, by_time))
@@ -105,8 +109,13 @@ def time_candidate(
     if doubt is not None:
         raise _second_look(eager, candidate, scope, doubt)
     watch.append(monotonic())
-    queued = device != "cpu" and not timed.charged
-    if _incremental(eager, candidate, margins, found.noise_floor, queued=queued):
+    if device == "cpu":
+        stale = _incremental(eager, candidate, margins, found.noise_floor)
+    else:
+        stale = _incremental_queued(
+            eager, candidate, margins, found.noise_floor, charged=timed.charged
+        )
+    if stale:
         raise rejected("stale_answer", _INCREMENTAL)
     watch.append(monotonic())
     while len(candidate.samples) < 4:
@@ -171,7 +180,6 @@ def _doubt(eager: Lane, candidate: Lane, scope: str, margins: gates.Margins) -> 
 
 BULK_CALLS = 8
 LEAST_BULK_CALLS = 4
-QUEUED_BULK_CALLS = 2
 BULK_S = 1.0
 LOOKS_AT_BULK = 2
 """Calls whose whole input is new: in each look at most that many, for about that long; a doubt is looked at twice."""
@@ -194,39 +202,77 @@ def _saved_on_device_s(eager: Lane, candidate: Lane) -> float:
     return median(eager.device_s) - median(candidate.device_s)
 
 
-QUEUED_LEAST_S = 3e-6
-"""What events on a GPU may be off by."""
-
-
 @quiet()
-def _incremental(
-    eager: Lane, candidate: Lane, margins: gates.Margins, noise_floor: float, *, queued: bool
-) -> bool:
+def _incremental(eager: Lane, candidate: Lane, margins: gates.Margins, noise_floor: float) -> bool:
     """Return whether the candidate saves little where all of its input is new: it keeps what it computed before.
 
     Whole inputs cost a copy, so the usual calls change only a part; a few of these show whether that matters.
-    `queued`: whether events on a GPU tell, which the copy is no part of: of 64 MiB it scatters by more than a call of
-    0.1 ms takes. Who saves no more than the clock may be off by is not called faster either.
+    Who saves no more than the clock may be off by is not called faster either.
     """
-    if queued:
-        margins = replace(margins, least_s=QUEUED_LEAST_S)
-        original_s, saved_s = median(eager.device_s), _saved_on_device_s(eager, candidate)
-    else:
-        original_s, saved_s = median(eager.raw_s), _saved_s(eager, candidate)
-    unsure_s = max(LEAST_DIFFERENCE, noise_floor) * original_s
+    saved_s = _saved_s(eager, candidate)
+    unsure_s = max(LEAST_DIFFERENCE, noise_floor) * median(eager.raw_s)
     if saved_s <= max(margins.least_s, unsure_s) or eager.station.sources.replaces:
         return False
-    theirs_s, mine_s = list[float](), list[float]()
+    original_s, mine_s = list[float](), list[float]()
     for _ in range(LOOKS_AT_BULK):
         until = monotonic() + BULK_S
-        for _ in range(QUEUED_BULK_CALLS if queued else BULK_CALLS):
-            theirs_s.append(eager.bulk(queued=queued))
-            mine_s.append(candidate.bulk(queued=queued))
+        for _ in range(BULK_CALLS):
+            original_s.append(eager.bulk())
+            mine_s.append(candidate.bulk())
             if monotonic() > until and len(mine_s) >= LEAST_BULK_CALLS:
                 break
-        if not gates.incremental(mine_s, theirs_s, saved_s, margins, unsure_s):
+        if not gates.incremental(mine_s, original_s, saved_s, margins, unsure_s):
             return False
     return True
+
+
+QUEUED_LEAST_S = 3e-6
+"""What events on a GPU may be off by."""
+LOOKS_ANEW = 3
+"""All of them have to tell the same, before a candidate is refused for it."""
+SETS_ANEW = 2
+"""Sets whose inputs are all new in a look, before the clock starts."""
+USUAL_CALLS = 6
+"""Single calls that tell what one takes usually, where the batches of the timing do not."""
+
+
+def _incremental_queued(
+    eager: Lane, candidate: Lane, margins: gates.Margins, noise_floor: float, *, charged: bool
+) -> bool:
+    """Return whether that is so by the GPU's events, which the copy of the input is no part of.
+
+    By the judge's clock the copy of 64 MiB scatters by more than a call of 0.1 ms takes. Two ways are looked at: the
+    input new within the request, so that nobody can have begun before the clock, and new before it, so that what the
+    events say of a batch is held against the judge's clock.
+    """
+    saved_s, least_s = _saved_on_device_s(eager, candidate), QUEUED_LEAST_S
+    if charged:  # its batches wait for the host in between: single calls are compared
+        mine_s = median([candidate.batch(1)[0] for _ in range(USUAL_CALLS)])
+        saved_s, least_s = median(eager.device_s) - mine_s, margins.least_s
+    unsure_s = max(LEAST_DIFFERENCE, noise_floor) * median(eager.device_s)
+    if saved_s <= max(least_s, unsure_s) or eager.station.sources.replaces:
+        return False
+    limit_s = max(least_s, unsure_s, gates.RETURNED * saved_s)
+    looks = (_lost_anew(eager, candidate, saved_s, charged) for _ in range(LOOKS_ANEW))
+    return all(lost_s > limit_s for lost_s in looks)
+
+
+def _lost_anew(eager: Lane, candidate: Lane, saved_s: float, charged: bool) -> float:
+    """Return the seconds of what a call saves that are lost where all of its input is new.
+
+    The original's calls are made in the same circumstances, so that what those cost takes no part.
+    """
+    within_s = candidate.queued_anew() - eager.queued_anew()
+    if charged:
+        return within_s + saved_s
+    count = min(SETS_ANEW, len(candidate.station.sets))
+    candidate.station.stage_anew(count)
+    mine, theirs = candidate.batch_of(count), eager.batch_of(count)
+    by_clock_s = (mine.clock_s - theirs.clock_s) / count
+    # Less than that may be the machine's; what is more, the events should have told.
+    doubtful_s = (10 * gates.GPU.clock_s + 3 * gates.spread_beside(eager)) / count
+    by_clock_s = by_clock_s if by_clock_s + saved_s > doubtful_s else -saved_s
+    return max(within_s, mine.call_s - theirs.call_s, by_clock_s) + saved_s
 
 
 LOOK_ROUNDS = 10

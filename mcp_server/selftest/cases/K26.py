@@ -1,7 +1,7 @@
 # id: K26
 # kind: one call does the work for every input buffer it has seen
 # task: starter/softmax
-# expect: rejected/stale_answer | rejected/timed_answer_wrong | wrong_result/values
+# expect: rejected/stale_answer | rejected/timed_answer_wrong | wrong_result/values | wrong_result/unrepeatable
 # needs: cpu
 import torch
 import torch.nn as nn
