@@ -244,8 +244,9 @@ def _line(row: dict[str, Any]) -> str:
     spent = " ".join(f"{key} {row[key]:.2f}" for key in SHOWN if isinstance(row.get(key), float))
     said = " ".join(str(row[key]) for key in ("status", "code", "cause") if row.get(key))
     flags = ",".join(row.get("flags") or [])
+    rounds = f"rounds {row['rounds']}" if row.get("rounds") else ""
     speed = row.get("speedup_eager_ratio")
-    return f"    {row.get('name', ''):32} {said[:160]} {f'{speed:.2f}x ' if speed else ''}{spent} {flags}"
+    return f"    {row.get('name', ''):32} {said[:160]} {f'{speed:.2f}x ' if speed else ''}{spent} {rounds} {flags}"
 
 
 def _machine(typed: argparse.Namespace) -> str:

@@ -34,6 +34,8 @@ SMALLEST_S = 1e-7
 SINGLE_S = 0.040
 """Calls longer than this are timed one by one."""
 ALL_FETCHED_BYTES = 1024**2
+QUEUED_STAGE_S = 5.0
+"""Of a quick timing by events: an interval that is still wide then says so itself, and others wait for the device."""
 QUICK_CALLS = 4
 MOST_CHARGED = 10
 """Calls of a block of latencies beside one of the GPU's times."""
@@ -66,6 +68,7 @@ def full_rules(device: str, scope: str, stage_s: float) -> Rules:
     return replace(
         rules_for(device, scope, stage_s),
         half_width=0.005,
+        stage_s=stage_s,
         side_s=FULL_SIDE_S,
         looks=FULL_LOOKS,
         most_rounds=FULL_LOOKS[-1],
@@ -78,7 +81,9 @@ def rules_for(device: str, scope: str, stage_s: float = 15.0) -> Rules:
         return Rules(
             "latency", 0.03, stage_s=stage_s, least_calls=5, warm_agreement=0.05, warm_s=1.0
         )
-    return Rules(scope, 0.01 if scope == "device" else 0.03, stage_s=stage_s)
+    if scope == "device":
+        return Rules(scope, 0.01, stage_s=min(stage_s, QUEUED_STAGE_S))
+    return Rules(scope, stage_s=stage_s)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
