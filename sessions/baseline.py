@@ -22,6 +22,8 @@ AS_CANDIDATE = "\n\n\nclass ModelNew(Model):\n    pass\n"
 """Makes the original a candidate of its own: equal to itself, as fast as itself."""
 AGENT = "engine"
 REMEASURED = 4
+NEAR = 0.8
+"""Of the best speedup: what lies below is not mistaken for the best, and others want the device."""
 TURNS = 3
 """Measurements of the original, where the machine was too busy for one."""
 UNFIT = "task_unfit"
@@ -75,7 +77,7 @@ async def _verdict_on_itself(judging: Judging, source: str) -> dict[str, Any]:
 
 
 async def remeasure(parts: Parts, judging: Judging) -> None:
-    """Measure the fastest few again, one after the other; a source counts once.
+    """Measure the fastest few again, one after the other, as far as they are near the best; a source counts once.
 
     Those measured again before are left; where one was refuted, the next fastest takes its place.
     """
@@ -93,7 +95,8 @@ async def remeasure(parts: Parts, judging: Judging) -> None:
 
 def _next_again(state: State) -> AttemptRecord | None:
     fastest = _distinct(ranked(state))[:REMEASURED]
-    return next((attempt for attempt in fastest if not attempt.remeasured), None)
+    near = [a for a in fastest if (a.speedup or 0.0) >= NEAR * (fastest[0].speedup or 0.0)]
+    return next((attempt for attempt in near if not attempt.remeasured), None)
 
 
 def _distinct(attempts: Iterable[AttemptRecord]) -> list[AttemptRecord]:

@@ -121,6 +121,25 @@ async def test_attempts_with_the_same_source_are_measured_again_once(tmp_path: P
     assert [fact.candidate for fact in running.of("remeasured")] == [leader.id]
 
 
+class TwoMinds(FatedModel):
+    """A model whose first candidates are twice as fast as all that follow."""
+
+    def _text(self, request: Request) -> str:
+        if request.prompt.role == "ideas":
+            return super()._text(request)
+        speed = 3.0 if request.prompt.role == "start" and len(self.asked) <= 3 else 1.5
+        source = SOURCE.replace("class Model(", "class ModelNew(")
+        return f"```python\n# fate: ok {speed}\n# {request.proposal} {request.step}\n{source}```"
+
+
+async def test_what_is_far_from_the_best_is_not_measured_again(tmp_path: Path) -> None:
+    running = search(tmp_path, model=TwoMinds())
+    assert await running.run() is SessionState.FINISHED
+    fast = {a.id for a in running.state.attempts.values() if (a.speedup or 0) > 2}
+    assert 0 < len(fast) < REMEASURED < len(running.state.attempts)
+    assert {fact.candidate for fact in running.of("remeasured")} == fast
+
+
 class ChangedMind(FatedEvaluator):
     """An evaluator that refuses, at a second look, the first two it is asked about."""
 
