@@ -413,8 +413,12 @@ class Program:
         self.current: dict[str, Any] = {}
         """The request that is being answered."""
 
-    # The clock and the synchronisation that a candidate may replace later are bound here, before it runs.
+    # Clock, events and synchronisation, which a candidate may replace later, are bound here, before it runs.
     clock = staticmethod(perf_counter)
+    event = torch.cuda.Event
+    record = staticmethod(torch.cuda.Event.record)
+    elapsed_ms = staticmethod(torch.cuda.Event.elapsed_time)
+    stream = staticmethod(torch.cuda.current_stream)
 
     def serve(self) -> None:
         """Answer requests until `END` or until the other side is gone."""
@@ -681,7 +685,7 @@ class Program:
                     pairs.append(self._queued(slot, inputs, header["n"] * 1000 + place, header))
             self.synchronise()
             own_s = self.clock() - began
-        return {"own_s": own_s, "device_s": [a.elapsed_time(b) / 1e3 for a, b in pairs]}
+        return {"own_s": own_s, "device_s": [self.elapsed_ms(a, b) / 1e3 for a, b in pairs]}
 
     def _reveal_at(self, number: int, at: int, *, whole: bool) -> tuple[int, InputSet]:
         change = self.sets[number].fill if whole else self.sets[number].patch
@@ -693,10 +697,11 @@ class Program:
     ) -> tuple[Any, Any]:
         assert slot.run is not None
         self._flush(header.get("flush", 0))
-        before, after = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        before.record()
+        before, after = (self.event(enable_timing=True) for _ in range(2))
+        stream = self.stream()
+        self.record(before, stream)
         answer = self._deliver(_apply(slot.run, call[1].arguments))
-        after.record()
+        self.record(after, stream)
         self.answers[number] = (*answer, call[0], slot.name)
         return before, after
 
