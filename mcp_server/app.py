@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from mcp_server import (
     agent_prompts,
     executors,
+    interpreter,
     logs,
     machine,
     release,
@@ -184,8 +185,11 @@ def build(
 
     Raises:
         NoSuchDevice: the setting's device is no device's name.
+        NoSuchInterpreter: the setting's interpreter names nothing.
     """
     machine.check_name(setting.device)
+    if setting.executor == "local":  # elsewhere it is a path of other hosts
+        interpreter.check_name(setting.python)
     callers = Callers(remote=access is not None, engine=engine)
 
     @asynccontextmanager

@@ -12,7 +12,8 @@ EvaluatorError
 ├── NotATask            the file is not in KernelBench format
 ├── NotASuite           the name or the folder cannot be a suite
 ├── NotAProject         the folder may not be read by tasks
-├── NoInterpreter       `--python` names nothing that runs, or it has no torch
+├── NoInterpreter       the interpreter of `--python` does not run, or has no torch
+│   └── NoSuchInterpreter `--python` names nothing: Mistyped, too
 ├── SandboxUnavailable  `--sandbox strict`, and no layer passes its probes
 ├── StateUnusable       the state folder cannot be written
 ├── BadTokenFile        the file of tokens is not as it should be
@@ -66,6 +67,10 @@ class NoSuchDevice(Mistyped):
 
 class NoInterpreter(EvaluatorError):
     """The interpreter of `--python` does not run, or has no torch."""
+
+
+class NoSuchInterpreter(Mistyped, NoInterpreter):
+    """`--python` names neither a folder of an environment nor a program."""
 
 
 class SandboxUnavailable(EvaluatorError):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from mcp_server.errors import NoInterpreter
+from mcp_server.errors import NoInterpreter, NoSuchInterpreter
 
 _QUESTION = """
 import importlib.util, json, sys, sysconfig
@@ -49,6 +49,15 @@ def find(env: str | None) -> Interpreter:
     return _ask(_executable(env))
 
 
+def check_name(env: str | None) -> None:
+    """Refuse what names no interpreter; nothing is run.
+
+    Raises:
+        NoSuchInterpreter: it is neither an environment's folder nor a program.
+    """
+    _executable(env)
+
+
 def _executable(env: str | None) -> str:
     if env is None:
         return sys.executable
@@ -59,7 +68,7 @@ def _executable(env: str | None) -> str:
     found = shutil.which(env)
     if found:
         return found
-    raise NoInterpreter(
+    raise NoSuchInterpreter(
         f"{env!r} is neither an environment's folder nor an interpreter: give the folder that holds bin/python."
     )
 

@@ -101,6 +101,16 @@ def test_a_device_that_is_none_is_refused_at_the_start_and_not_at_the_first_call
     assert done.stderr == "pike: 'nope' is no device: it may be auto, cpu, cuda or cuda:N.\n"
 
 
+def test_an_interpreter_that_is_none_is_refused_at_the_start(tmp_path: Path) -> None:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    done = subprocess.run(
+        [*PIKE, "--python", "/nowhere"], env=environment, cwd=ROOT, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=ANSWER_LIMIT_S, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "'/nowhere' is neither an environment's folder nor an interpreter" in done.stderr
+
+
 SLOW_TO_IMPORT = (
     "torch", "triton", "numpy", "textual", "git", "sqlite3", "aiosqlite", "anthropic", "openai",
     "google.genai", "genai_prices", "tenacity", "ray", "sessions.gateway", "sessions.journal",
