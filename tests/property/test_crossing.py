@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 texts = st.text(st.characters(), max_size=40)  # half surrogates among them: candidates hold any
 numbers = st.floats(allow_nan=False)
 messages = st.dictionaries(
-    texts, st.recursive(st.none() | st.booleans() | numbers | texts, st.lists, max_leaves=5)
+    texts, st.recursive(st.booleans() | numbers | texts, st.lists, max_leaves=5)
 )
 tasks = st.builds(
     Task,
@@ -59,7 +59,7 @@ verdicts = st.builds(
     cause=st.none() | st.text(max_size=20),
     runtime_ms=st.none() | st.floats(allow_nan=False, allow_infinity=False),
     flags=st.lists(st.text(max_size=9), max_size=3),
-    confirmed=st.none() | st.booleans(),
+    confirmed=st.booleans(),
 )
 outcomes = st.builds(Outcome, verdicts, texts, texts, messages)
 places = st.builds(
@@ -90,11 +90,11 @@ def test_a_hosts_facts_and_lines_come_back_as_they_were(
 @given(
     st.none() | texts,
     st.sampled_from(["strict", "best-effort", "process"]),
-    st.none() | st.booleans(),
+    st.booleans(),
     numbers,
 )
 def test_a_setting_comes_back_but_for_the_state_folder(
-    python: str | None, sandbox: Wanted, overlap: bool | None, seconds: float
+    python: str | None, sandbox: Wanted, overlap: bool, seconds: float
 ) -> None:
     sent = Setting(
         Path("here"),
