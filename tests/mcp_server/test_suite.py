@@ -62,7 +62,7 @@ def test_a_name_that_is_nothing_is_refused(home: Path) -> None:
     ("flags", "why", "code"),
     [
         (("--device", "cuda:99"), "There is no device 'cuda:99' here", 2),
-        (("--python", "/nowhere"), "'/nowhere' is neither an environment", 1),
+        (("--python", "/nowhere"), "'/nowhere' is neither an environment", 2),
     ],
 )
 def test_a_machine_that_cannot_evaluate_is_told_in_a_line(

@@ -1,4 +1,4 @@
-# id: K5-events
+# id: K5
 # kind: patched events, which say that a call took a third
 # task: starter/softmax
 # expect: ok | rejected/clock_not_confirmed | rejected/protocol
