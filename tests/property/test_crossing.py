@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 texts = st.text(st.characters(), max_size=40)  # half surrogates among them: candidates hold any
 numbers = st.floats(allow_nan=False)
 messages = st.dictionaries(
-    texts, st.recursive(st.booleans() | numbers | texts, st.lists, max_leaves=5)
+    texts, st.recursive(st.none() | st.booleans() | numbers | texts, st.lists, max_leaves=5)
 )
 tasks = st.builds(
     Task,
@@ -59,7 +59,7 @@ verdicts = st.builds(
     cause=st.none() | st.text(max_size=20),
     runtime_ms=st.none() | st.floats(allow_nan=False, allow_infinity=False),
     flags=st.lists(st.text(max_size=9), max_size=3),
-    confirmed=st.booleans(),
+    confirmed=st.none() | st.booleans(),
 )
 outcomes = st.builds(Outcome, verdicts, texts, texts, messages)
 places = st.builds(
