@@ -20,9 +20,11 @@ from mcp_server.judge.station import quiet
 from mcp_server.judge.statistics import LOOKS, Estimate, estimate, median, round_log_ratio
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from torch import Tensor
 
-    from mcp_server.judge.inputs import Staged
+    from mcp_server.judge.inputs import Patch, Staged
     from mcp_server.judge.station import Station
     from mcp_server.judge.telemetry import Sample as GpuSample
     from mcp_server.judge.worker_link import Called, Fetched
@@ -37,6 +39,9 @@ ALL_FETCHED_BYTES = 1024**2
 QUEUED_STAGE_S = 5.0
 """Of a quick timing by events: an interval that is still wide then says so itself, and others wait for the device."""
 QUICK_CALLS = 4
+"""Of a block that warms up what is timed by events."""
+LARGE_SHARE = 0.125
+"""Of the calls whose answers are large, at most that many have them fetched."""
 MOST_CHARGED = 10
 """Calls of a block of latencies beside one of the GPU's times."""
 
@@ -95,16 +100,6 @@ class Sample:
     fetched: Fetched
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Calls queued on the GPU, in seconds."""
-
-    call_s: float
-    """Of one of them, by events; the median."""
-    clock_s: float
-    """Of all of them and what goes with them, by the judge's clock."""
-
-
 @dataclass(slots=True)
 class Lane:
     """One model in one worker, and what its timed calls have shown."""
@@ -112,7 +107,7 @@ class Lane:
     station: Station
     slot: str
     deadline_s: float
-    check_share: float = 0.125
+    check_share: float = LARGE_SHARE
     """Share of the calls whose answers are fetched; drawn after the answer."""
     keep_samples: int = 0
     """Answers to keep for checking."""
@@ -151,18 +146,6 @@ class Lane:
         self._take_answer(called, staged)
         return called.took_s
 
-    def queued_anew(self) -> float:
-        """Queue one call whose whole input is new; return its seconds by events: the copy is no part of them."""
-        (took_s,) = self.batch(1, whole=True)
-        self.device_s.pop()  # no call like the others
-        self.batches.pop()
-        return took_s
-
-    def batch_of(self, count: int) -> Batch:
-        """Queue that many calls; return what both clocks say."""
-        device_s = self.batch(count)
-        return Batch(median(device_s), self.batches[-1][0])
-
     def _note(self, called: Called, latency: float) -> None:
         self.timed += 1
         self.latencies_s.append(latency)
@@ -191,12 +174,25 @@ class Lane:
         if place < self.keep_samples:
             self.samples[place] = one
 
-    def batch(self, count: int, *, whole: bool = False) -> list[float]:
-        """Queue that many calls on the GPU, `whole`: of inputs all new; return the seconds of each by events."""
+    def batch(self, count: int) -> list[float]:
+        """Queue that many calls on the GPU; return the seconds of each by events."""
+        return self.queue(count).device_s
+
+    def queue(self, count: int) -> Called:
+        """Queue that many calls on the GPU; return what both clocks say of them, and keep it."""
+        called = self._queued(count, self.station.reveal)
+        self.device_s += called.device_s
+        self.batches.append((called.took_s, called.own_s, sum(called.device_s)))
+        return called
+
+    def queued_anew(self) -> float:
+        """Queue one call whose whole input is new; return its seconds by events: the copy is no part of them."""
+        return self._queued(1, self.station.replace).device_s[0]
+
+    def _queued(self, count: int, change: Callable[[Staged], tuple[Staged, Patch]]) -> Called:
         station = self.station
         most = min(count, len(station.sets), station.state.batch_limit)
         sets = [station.next_set() for _ in range(most)]
-        change = station.replace if whole else station.reveal
         drawn = [change(staged) for staged in sets]
         spin = int(SPIN_HZ * min(0.05, 5e-4 + len(drawn) * self.queue_s))
         called = station.worker.batch(
@@ -208,15 +204,13 @@ class Lane:
             flush=station.flush_bytes,
         )
         self.timed += len(drawn)
-        self.device_s += called.device_s
-        self.batches.append((called.took_s, called.own_s, sum(called.device_s)))
         for place, (staged, _) in enumerate(drawn):
             number = called.number * 1000 + place
             wanted = secret(station.generator) % 1000 < self.check_share * 1000
             fetched = station.worker.fetch(number, want=wanted)
             if fetched is not None:
                 self._sample(staged, fetched)
-        return called.device_s
+        return called
 
     def block(self, calls: int, scope: str) -> float:
         """Return the median seconds of a block, after one call that does not count."""
@@ -376,8 +370,6 @@ def paired(a: Lane, b: Lane, rules: Rules, *, warm: bool = True, charged: bool =
     return _kept(found)
 
 
-LARGE_SHARE = 0.125
-"""Of the calls whose answers are large, at most that many have them fetched."""
 LEAST_FETCHED = 4
 
 

@@ -120,8 +120,7 @@ class Station:
         took: list[float] = []
         own: list[float] = []
         while len(took) < 200 and (sum(took) < 0.3 or len(took) < 20):
-            staged, patch = self.reveal(self.next_set())
-            called = self.worker.call("NOP", 60, patch, set=staged.number)
+            called = self._only_changed(*self.reveal(self.next_set()))
             took.append(called.took_s)
             own.append(called.own_s)
         self.round_trip = RoundTrip(median(took), deviation(took), median(own))
@@ -204,9 +203,12 @@ class Station:
         """Give the sets whose turns come next inputs that are all new, and run nothing on them."""
         turn = self.turn
         for _ in range(count):
-            staged, patch = self.replace(self.next_set())
-            self.worker.call("NOP", 60, patch, set=staged.number)
+            self._only_changed(*self.replace(self.next_set()))
         self.turn = turn
+
+    def _only_changed(self, staged: Staged, patch: Patch) -> Called:
+        """Make a change in the worker, and run nothing on it."""
+        return self.worker.call("NOP", 60, patch, set=staged.number)
 
     def _changed(self, staged: Staged, source: Draw, how: str) -> tuple[Staged, Patch]:
         patch = staged.change(source, self.generator, how)

@@ -267,12 +267,13 @@ def _lost_anew(eager: Lane, candidate: Lane, saved_s: float, charged: bool) -> f
         return within_s + saved_s
     count = min(SETS_ANEW, len(candidate.station.sets))
     candidate.station.stage_anew(count)
-    mine, theirs = candidate.batch_of(count), eager.batch_of(count)
-    by_clock_s = (mine.clock_s - theirs.clock_s) / count
+    mine, theirs = candidate.queue(count), eager.queue(count)
+    before_s = median(mine.device_s) - median(theirs.device_s)
+    by_clock_s = (mine.took_s - theirs.took_s) / count
     # Less than that may be the machine's; what is more, the events should have told.
     doubtful_s = (10 * gates.GPU.clock_s + 3 * gates.spread_beside(eager)) / count
     by_clock_s = by_clock_s if by_clock_s + saved_s > doubtful_s else -saved_s
-    return max(within_s, mine.call_s - theirs.call_s, by_clock_s) + saved_s
+    return max(within_s, before_s, by_clock_s) + saved_s
 
 
 LOOK_ROUNDS = 10
