@@ -191,7 +191,7 @@ def table(rows: list[dict[str, Any]]) -> tuple[list[str], bool]:
     """Return the lines of the table, and whether every target was reached."""
     lines = [
         "| case (model / evaluation places, GPUs) | seeds | phase-barrier | engine | ratio | model value "
-        "| must reach |",
+        "| must reach, to a decimal |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     good = True
